@@ -26,7 +26,11 @@ export const SIGNALS = {
   waiting: { kind: 'gauge', unit: 'requests', ...from0, meaning: 'requests in the queue' },
   running: { kind: 'gauge', unit: 'requests', ...from0, meaning: 'requests being computed' },
   kv_cache: { kind: 'gauge', ...share, meaning: 'KV cache in use; the fullest engine' },
-  hit_share: { kind: 'gauge', ...share, meaning: "the server's own prefix hit share, where it publishes no token counters" },
+  hit_share: {
+    kind: 'gauge',
+    ...share,
+    meaning: "the server's own prefix hit share, where it publishes no token counters",
+  },
   queue_wait: { ...histogram, meaning: 'time from arrival to first scheduling, per finished request' },
   ttft: { ...histogram, meaning: 'time to first token' },
   itl: { ...histogram, meaning: 'time per output token' },
@@ -38,7 +42,12 @@ export const SIGNALS = {
   generation_tokens: { ...tokensTotal, meaning: 'generated tokens since start' },
   prefix_queries: { ...tokensTotal, meaning: 'prompt tokens looked up in the prefix cache since start' },
   prefix_hits: { ...tokensTotal, meaning: 'prompt tokens found in the prefix cache since start' },
-  steps: { kind: 'counter', unit: 'steps', ...from0, meaning: 'engine steps since start: progress before a request finishes' },
+  steps: {
+    kind: 'counter',
+    unit: 'steps',
+    ...from0,
+    meaning: 'engine steps since start: progress before a request finishes',
+  },
   gpu_memory: { kind: 'gauge', ...share, meaning: 'used / (used + free) of one GPU or MIG instance' },
   gpu_utilisation: { kind: 'gauge', ...share, meaning: 'share of time a kernel ran on one GPU or MIG instance' },
   gpu_temperature: { kind: 'gauge', unit: '°C', min: -50, max: 150, meaning: 'temperature of one GPU' },
@@ -93,7 +102,16 @@ export interface GaugeReading {
 export interface DataFault {
   signal?: Signal
   series: string
-  what: 'not-a-number' | 'out-of-range' | 'stale-sample' | 'summary-not-histogram' | 'cut-histogram' | 'falling-sum' | 'buckets-fall' | 'outlier-in-sum' | 'restarted'
+  what:
+    | 'not-a-number'
+    | 'out-of-range'
+    | 'stale-sample'
+    | 'summary-not-histogram'
+    | 'cut-histogram'
+    | 'falling-sum'
+    | 'buckets-fall'
+    | 'outlier-in-sum'
+    | 'restarted'
 }
 
 /** What one good scrape, canary or beat of one endpoint said. A signal that is unknown is absent. */

@@ -1,0 +1,70 @@
+import type { Signal } from '../signals/signals.ts'
+
+/** The kinds of server we watch, in the order of the documentation. */
+export const BACKENDS = [
+  'vllm',
+  'tgi',
+  'tei',
+  'sglang',
+  'llamacpp',
+  'ollama',
+  'openai',
+  'dcgm',
+  'gateway',
+  'heartbeat-check',
+] as const
+export type Backend = (typeof BACKENDS)[number]
+
+/** Backends whose readings come from a Prometheus text page. */
+export type ScrapedBackend = Exclude<Backend, 'ollama' | 'openai' | 'heartbeat-check'>
+
+/** The beginning of a backend's variables: `VLLM_…`; `heartbeat-check` has `HEARTBEAT_…`. */
+export function prefixOf(backend: Backend): string {
+  return backend === 'heartbeat-check' ? 'HEARTBEAT' : backend.toUpperCase()
+}
+
+/** One way a server names a series. */
+export interface Alias {
+  /** The sample's own name; for a histogram, its name without `_bucket`, `_sum` and `_count`. */
+  name: string
+  /** Keep only samples whose label has one of these values: `{ finished_reason: ['error'] }`. */
+  labels?: Readonly<Record<string, readonly string[]>>
+  /** Drop samples whose label has one of these values. */
+  not?: Readonly<Record<string, readonly string[]>>
+  /** More series whose values are parts of the same quantity and are added where present. */
+  plus?: readonly string[]
+  /** The published value times this is the signal's unit: 0.01 for percent. */
+  scale?: number
+}
+
+export interface SignalRow {
+  /** Newest first: the first one present on the page wins, they are never added together. */
+  from: readonly Alias[]
+  /** How a gauge's series become one value; requests add up (default), shares take the maximum. */
+  combine?: 'sum' | 'max'
+  /** The backend cannot be judged without it: missing in a good scrape makes the endpoint blind. */
+  core?: boolean
+  /** Values belong to a subject each (GPU, upstream) and are not combined over the endpoint. */
+  perSubject?: boolean
+}
+
+/** All that the code knows about a server. */
+export interface BackendTable {
+  signals: Partial<Record<Signal, SignalRow>>
+  /** Labels that name a model, the first one present counts. */
+  modelLabels: readonly string[]
+  /** Labels over which ranks repeat the same number: the maximum is taken, never the sum. */
+  repeats: readonly string[]
+  /** Labels that never make a series of its own (pods on a GPU, free text beside a code). */
+  ignored: readonly string[]
+  /** A label whose empty value marks the total of its other values. */
+  totalLabel?: string
+  /** The labels that name a subject. */
+  subject?: { kind: 'gpu'; id: string; instance: string; name: readonly string[] } | { kind: 'upstream'; id: string }
+  /** A series with value 1 whose labels are the server's settings. */
+  settings?: readonly string[]
+  /** Publishes nothing before its first request, so an empty body is healthy. */
+  emptyIsHealthy?: boolean
+  /** How `doctor` recognises the server: a series name and what it says. */
+  recognise: readonly { series: string; as: string }[]
+}

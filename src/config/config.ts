@@ -1,0 +1,82 @@
+import type { Backend } from '../backends/backend.ts'
+import type { Rule } from '../rules/catalogue.ts'
+
+export type Language = 'en' | 'ru'
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+export type PushAuth = 'bearer' | 'notifly' | 'gotify' | 'query'
+
+/** One push server. `token` is a secret. */
+export interface PushServer {
+  /** Base URL without a trailing slash; `/message` is appended. */
+  url: string
+  token: string | undefined
+}
+
+export interface PushConfig extends PushServer {
+  auth: PushAuth
+  fallback: PushServer | undefined
+  markdown: boolean
+}
+
+/** Where the state lies. */
+export type StateConfig =
+  | { kind: 's3'; bucket: string; prefix: string; endpoint: string | undefined; forcePathStyle: boolean }
+  | { kind: 'file'; dir: string }
+
+/** One server we watch, with all that its variables say. Times in milliseconds. */
+export interface Endpoint {
+  /** `chat/a`, or `chat` where it has no group. */
+  name: string
+  group: string | undefined
+  /** As requested, with `metrics` appended where the rule says so; without credentials. */
+  url: string
+  /** Only the series of this model; for a canary, the model to ask. */
+  model: string | undefined
+  /** Secret: the whole `Authorization` value (`Bearer …` or `Basic …`). */
+  authorization: string | undefined
+  /** For one scrape or canary. */
+  timeout: number
+  /** The GPU exporter beside this server. */
+  gpuUrl: string | undefined
+  runbookUrl: string | undefined
+  dashboardUrl: string | undefined
+  /** Active rules, in catalogue order. */
+  rules: Rule[]
+  /** Heartbeat worker: milliseconds. */
+  beat: { interval: number; grace: number } | undefined
+}
+
+export interface CanaryConfig {
+  /** Load a model that is not loaded. */
+  load: boolean
+  loadTimeout: number
+}
+
+export interface Config {
+  backend: Backend
+  endpoints: Endpoint[]
+  push: PushConfig | undefined
+  state: StateConfig
+  language: Language
+  pingUrl: string | undefined
+  logLevel: LogLevel
+  /** Span over which counters and histograms are judged. */
+  window: number
+  /** The schedule's period, where it is set; otherwise it is learned. */
+  interval: number | undefined
+  canary: CanaryConfig
+  /** Every secret of this configuration, so that the log can mask it. */
+  secrets: string[]
+  /** Settings that work but will surprise: told once in the log. */
+  warnings: string[]
+}
+
+/** The configuration cannot be used; the message lists every problem, one a line, and shows no secret. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+  constructor(readonly problems: readonly string[]) {
+    super(
+      `Configuration: ${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}\n${problems.map((p) => `  - ${p}`).join('\n')}`,
+    )
+  }
+}

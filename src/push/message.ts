@@ -1,0 +1,12 @@
+/** A push as text, before it becomes a request. At most 4,096 bytes of UTF-8. */
+export interface Message {
+  /** One line, at most 80 characters. */
+  title: string
+  /** Never empty. */
+  body: string
+  /** 0…10. */
+  priority: number
+  /** Opened by a tap on the message. */
+  link?: string
+  markdown?: boolean
+}

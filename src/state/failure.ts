@@ -1,0 +1,28 @@
+/** Why an endpoint gave no usable answer; each kind has its own words in the message. */
+export const FAILURE_KINDS = [
+  'refused', // nothing listens on the port
+  'unreachable', // no route, reset, socket closed
+  'name-not-found',
+  'timeout', // no complete answer within the time for one scrape or canary
+  'cut', // the body ended early
+  'tls',
+  'not-authorised', // 401, 403
+  'not-found', // 404: no metrics here
+  'http', // any other status
+  'redirected', // to another origin, or too often
+  'not-prometheus', // HTML, JSON or nothing where text was expected
+  'compressed', // compressed bytes that were not declared
+  'too-large',
+  'stream-error', // a canary's stream said `error`
+  'bad-answer', // a canary's answer could not be understood
+  'other',
+] as const
+
+export interface Failure {
+  kind: (typeof FAILURE_KINDS)[number]
+  /** The network's own code: ECONNREFUSED, ENOTFOUND, UND_ERR_HEADERS_TIMEOUT, … */
+  code?: string
+  status?: number
+  /** The server's own words, foreign text, at most 200 characters. */
+  detail?: string
+}
