@@ -1,0 +1,33 @@
+import type { Backend } from './backends/backend.ts'
+import type { RuleId } from './rules/catalogue.ts'
+import type { Failure } from './state/failure.ts'
+import type { DerivedSignal, Numbers, VerdictKind } from './state/notification.ts'
+
+export interface EndpointResult {
+  name: string
+  /** Without credentials. */
+  url: string
+  up: boolean
+  model?: string
+  /** A signal that is unknown is absent, never 0. */
+  signals: Numbers
+  /** Signals that are only known to be at least this. */
+  atLeast?: DerivedSignal[]
+  /** Phases that are not ok; the worst one where a rule has several subjects. */
+  alerts: Partial<Record<RuleId, 'pending' | 'firing'>>
+  /** The same by subject (GPU, upstream, reason), where a rule has subjects. */
+  subjects?: Partial<Record<RuleId, Record<string, 'pending' | 'firing'>>>
+  verdict?: VerdictKind
+  failure?: Failure
+  /** What was odd in the answer: data faults, missing series, a canary that was not asked. */
+  notes?: string[]
+}
+
+/** What one run did: the body of the handler's answer, and what `--json` prints. */
+export interface RunResult {
+  backend: Backend
+  at: string
+  outcome: 'completed' | 'duplicate' | 'superseded'
+  endpoints: EndpointResult[]
+  pushes: { delivered: number; waiting: number; refused: number }
+}

@@ -1,0 +1,37 @@
+import type { Endpoint } from '../config/config.ts'
+import type { Readings } from '../signals/signals.ts'
+import type { Failure } from '../state/failure.ts'
+import type { CanaryStatus } from '../state/notification.ts'
+
+/** What a canary met. */
+export interface CanaryFacts {
+  status: CanaryStatus
+  /** Sent as `X-Request-Id`. */
+  requestId?: string
+  /** The server's own words, foreign text. */
+  detail?: string
+  /** Share of the loaded model that lies in GPU memory. */
+  vramShare?: number
+}
+
+/** The last beat of a worker. Milliseconds. */
+export interface BeatFacts {
+  /** Absent: no beat was ever stored. */
+  age?: number
+  failed?: { exit?: number; body?: string }
+}
+
+/** What one endpoint answered in this run. */
+export type Answer =
+  | { up: true; readings: Readings; canary?: CanaryFacts; beat?: BeatFacts }
+  | { up: false; failure: Failure }
+  /** Not asked in this run, on purpose. */
+  | { up: undefined; canary: CanaryFacts }
+
+export type Observation = Answer & {
+  endpoint: Endpoint
+  /** Milliseconds from asking to the whole answer. */
+  took: number
+  /** The GPU exporter beside this server, where one is named and answered. */
+  gpu?: Readings
+}
