@@ -1,0 +1,65 @@
+/**
+ * `npm run build`: one self-contained ES module for each function, and one for the command line.
+ * Prints the sizes; ends with 1 when a function's bundle is above the limit.
+ */
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+
+/** Bytes. A bundle's size is most of a cold start. */
+const FUNCTION_LIMIT = 1024 * 1024
+
+/**
+ * Of undici we use the Agent alone. Through the package's index its own fetch, cache and mocks would come along, a
+ * quarter of the whole bundle, because CommonJS cannot be shaken.
+ */
+const agentOnly = {
+  name: 'undici-agent-only',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^undici$/ }, () => ({ path: 'undici', namespace: 'agent-only' }))
+    bundler.onLoad({ filter: /.*/, namespace: 'agent-only' }, () => ({
+      contents: "export { default as Agent } from 'undici/lib/dispatcher/agent.js'",
+      resolveDir: import.meta.dirname ?? process.cwd(),
+    }))
+  },
+}
+
+const names = (await readdir('functions'))
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => basename(file, '.ts'))
+  .sort()
+const entries = [
+  ...names.map((name) => ({ in: `functions/${name}.ts`, out: name })),
+  { in: 'src/cli/main.ts', out: 'queuebell' },
+]
+
+await rm('dist', { recursive: true, force: true })
+await build({
+  entryPoints: entries,
+  outdir: 'dist',
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  // The AWS client's ES modules can be shaken; its CommonJS, which would be taken first, cannot.
+  mainFields: ['module', 'main'],
+  plugins: [agentOnly],
+  minify: true,
+  legalComments: 'none',
+  // undici and the parser are CommonJS and call require for Node's own modules, which an ES module does not have.
+  banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
+  logLevel: 'warning',
+})
+
+let tooLarge = 0
+console.log('bundle                        KB   gzip KB')
+for (const { out } of entries) {
+  const bytes = await readFile(`dist/${out}.mjs`)
+  const excess = out !== 'queuebell' && bytes.length > FUNCTION_LIMIT
+  if (excess) tooLarge += 1
+  const cells = [bytes.length, gzipSync(bytes).length].map((size) => (size / 1024).toFixed(0).padStart(8))
+  console.log(`dist/${out}.mjs`.padEnd(26) + cells.join('  ') + (excess ? '  above the limit of 1024 KB' : ''))
+}
+process.exitCode = tooLarge > 0 ? 1 : 0
