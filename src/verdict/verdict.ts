@@ -1,0 +1,190 @@
+import type { Verdict } from '../state/notification.ts'
+
+/** What the endpoint did in the span that is judged: since the last run, widened until 20 requests have finished. Unknown is absent. */
+export interface Work {
+  /** Length of the span. */
+  seconds: number
+  /** Requests finished in the span. */
+  finished?: number
+  /** (finished + change of what is inside) / seconds. */
+  arrivalsPerSecond?: number
+  /** Generated tokens a second. */
+  tokensPerSecond?: number
+  /** Seconds. */
+  timePerToken?: number
+  promptTokensPerRequest?: number
+  outputTokensPerRequest?: number
+  preemptionsPerSecond?: number
+  /** Requests, at the end of the span. */
+  waiting?: number
+  running?: number
+  /** Share 0..1 of the fullest engine. */
+  kvCache?: number
+  /** Work was reported, and nothing finished and no token came since the last run. */
+  noProgress: boolean
+  /** The server's counters began anew inside the span. */
+  restarted: boolean
+}
+
+/** The same endpoint's usual values: medians over at least an hour; `undefined` while the past is shorter. */
+export interface PastWork {
+  arrivalsPerSecond?: number
+  /** The highest tokens a second that it sustained. */
+  ceiling?: number
+  tokensPerSecond?: number
+  timePerToken?: number
+  promptTokensPerRequest?: number
+  outputTokensPerRequest?: number
+  preemptionsPerSecond?: number
+  /** Requests computed at once: with it, a slow GPU is told from a full cache. */
+  running?: number
+}
+
+/** Arrivals are up when they are this many times the usual, and more than chance makes them. */
+const ARRIVALS_UP = 1.5
+/** Standard deviations of a Poisson count that chance is given. */
+const CHANCE = 4
+/** Requests are heavier when their mean length is this many times the usual (more when few finished). */
+const HEAVIER = 1.6
+/** Fewer finished requests say nothing about their mean length or speed. */
+const ENOUGH = 5
+/** Time per token is much worse at this many times the usual; a bigger batch alone stays below it. */
+const SLOWER = 1.8
+/** Tokens a second are much worse at this share of the usual, while requests wait. */
+const FEWER = 0.6
+/** At this share of its highest sustained tokens a second the engine works at its ceiling. */
+const AT_CEILING = 0.7
+/** The KV cache is near the top. */
+const CACHE_TOP = 0.9
+/** Preemptions are above their past at this many times the usual, and at least three in the span. */
+const PREEMPTIONS_UP = 3
+/** With a full cache, only a step this many times slower than usual is more than the cache. */
+const SLOWER_THAN_A_FULL_CACHE = 2.5
+
+/**
+ * Says why an endpoint is in trouble, from the work of now against its own past; nothing rather than a guess.
+ * The first row that holds wins ("?" is unknown, "-" does not matter):
+ *
+ * | # | restarted | no progress | strained | arrivals | length of requests | cache full | speed              | verdict    |
+ * | - | --------- | ----------- | -------- | -------- | ------------------ | ---------- | ------------------ | ---------- |
+ * | 1 | yes       | -           | -        | -        | -                  | -          | -                  | restarted  |
+ * | 2 | no        | yes         | -        | -        | -                  | -          | -                  | stalled    |
+ * | 3 | no        | no          | no       | -        | -                  | -          | -                  | none       |
+ * | 4 | no        | no          | yes      | not more | longer             | -          | -                  | heavier    |
+ * | 5 | no        | no          | yes      | up       | less than arrivals | -          | at the ceiling     | load-grew  |
+ * | 6 | no        | no          | yes      | -        | usual or ?         | yes        | not 2.5x slower    | cache-full |
+ * | 7 | no        | no          | yes      | known    | usual or ?         | -          | much worse         | broke      |
+ * | 8 | no        | no          | yes      | -        | -                  | -          | usual or ?         | none       |
+ *
+ * Strained: requests wait, or tokens come 1.3 times slower than usual, or the cache is near the top.
+ * "Not more" in row 4: lengths rose by more than arrivals did. Row 7 with arrivals up also needs tokens a second
+ * well below the ceiling: otherwise the batch is just bigger. Where tokens are unknown (embeddings), finished requests
+ * a second against the usual arrivals take their place.
+ */
+export function verdict(now: Work, past: PastWork): Verdict | undefined {
+  const kind = kindOf(now, past)
+  return kind && { kind, ...ratios(now, past) }
+}
+
+function kindOf(now: Work, past: PastWork): Verdict['kind'] | undefined {
+  if (now.restarted) return 'restarted'
+  if (now.noProgress) return 'stalled'
+  if (!isStrained(now, past)) return undefined
+  const arrivals = arrivalsUp(now, past)
+  const length = lengthUp(now, past)
+  if (length !== undefined && length > (arrivals ?? 1)) return 'heavier'
+  if (arrivals !== undefined && worksAtCeiling(now, past)) return 'load-grew'
+  if (length !== undefined) return undefined
+  if (isCacheFull(now, past) && !isSlowerThanCacheExplains(now, past)) return 'cache-full'
+  if (now.arrivalsPerSecond === undefined || !past.arrivalsPerSecond) return undefined
+  return isMuchSlower(now, past, arrivals !== undefined) ? 'broke' : undefined
+}
+
+function isStrained(now: Work, past: PastWork): boolean {
+  const slower = ratio(now.timePerToken, past.timePerToken) ?? 1
+  return (now.waiting ?? 0) >= 1 || slower >= 1.3 || (now.kvCache ?? 0) >= CACHE_TOP
+}
+
+/** How many times the usual arrivals, when that is more than chance; the count of arrivals varies by its square root. */
+function arrivalsUp(now: Work, past: PastWork): number | undefined {
+  const times = ratio(now.arrivalsPerSecond, past.arrivalsPerSecond)
+  if (times === undefined || times < ARRIVALS_UP) return undefined
+  const usual = (past.arrivalsPerSecond ?? 0) * now.seconds
+  const came = (now.arrivalsPerSecond ?? 0) * now.seconds
+  return came - usual >= CHANCE * Math.sqrt(Math.max(usual, 1)) ? times : undefined
+}
+
+/** How many times longer requests are than usual, in prompt or output, when that is more than the spread of a few requests. */
+function lengthUp(now: Work, past: PastWork): number | undefined {
+  const finished = now.finished ?? 0
+  if (finished < ENOUGH) return undefined
+  const times = Math.max(
+    ratio(now.promptTokensPerRequest, past.promptTokensPerRequest) ?? 0,
+    ratio(now.outputTokensPerRequest, past.outputTokensPerRequest) ?? 0,
+  )
+  return times >= Math.max(HEAVIER, 1 + CHANCE / Math.sqrt(finished)) ? times : undefined
+}
+
+function worksAtCeiling(now: Work, past: PastWork): boolean {
+  const ofCeiling = ratio(now.tokensPerSecond, past.ceiling)
+  if (ofCeiling !== undefined) return ofCeiling >= AT_CEILING
+  const ofUsual = ratio(now.tokensPerSecond, past.tokensPerSecond) ?? finishRatio(now, past)
+  return ofUsual !== undefined && ofUsual >= 0.9
+}
+
+function isCacheFull(now: Work, past: PastWork): boolean {
+  if ((now.kvCache ?? 0) < CACHE_TOP || past.preemptionsPerSecond === undefined) return false
+  const rate = now.preemptionsPerSecond ?? 0
+  return rate * now.seconds >= 3 && rate >= PREEMPTIONS_UP * past.preemptionsPerSecond
+}
+
+/** A preempted request leaves the batch, so running / tokens a second is the time of a step without the waits that a full cache causes. */
+function isSlowerThanCacheExplains(now: Work, past: PastWork): boolean {
+  const step = ratio(quotient(now.running, now.tokensPerSecond), quotient(past.running, past.tokensPerSecond))
+  return step !== undefined && step >= SLOWER_THAN_A_FULL_CACHE
+}
+
+function isMuchSlower(now: Work, past: PastWork, moreArrivals: boolean): boolean {
+  if (moreArrivals && (ratio(now.tokensPerSecond, past.ceiling) ?? 1) > FEWER) return false
+  const slower = ratio(now.timePerToken, past.timePerToken) ?? 1
+  if (slower >= SLOWER && (now.finished ?? 0) >= ENOUGH) return true
+  const speed = ratio(now.tokensPerSecond, past.tokensPerSecond) ?? finishRatio(now, past)
+  return (now.waiting ?? 0) >= 1 && speed !== undefined && speed <= FEWER && isNoLull(now, past)
+}
+
+/** Fewer requests than usual need fewer tokens: a low speed says something only while the usual number arrives. */
+function isNoLull(now: Work, past: PastWork): boolean {
+  return (ratio(now.arrivalsPerSecond, past.arrivalsPerSecond) ?? 0) >= 0.8
+}
+
+/** Finished requests a second against the usual arrivals, where enough were to be expected. */
+function finishRatio(now: Work, past: PastWork): number | undefined {
+  if (now.finished === undefined || past.arrivalsPerSecond === undefined) return undefined
+  return past.arrivalsPerSecond * now.seconds >= 20
+    ? ratio(now.finished / now.seconds, past.arrivalsPerSecond)
+    : undefined
+}
+
+function ratios(now: Work, past: PastWork): Omit<Verdict, 'kind'> {
+  const all = {
+    arrivals: ratio(now.arrivalsPerSecond, past.arrivalsPerSecond),
+    tokensPerSecond: ratio(now.tokensPerSecond, past.tokensPerSecond),
+    timePerToken: ratio(now.timePerToken, past.timePerToken),
+    promptTokens: ratio(now.promptTokensPerRequest, past.promptTokensPerRequest),
+    outputTokens: ratio(now.outputTokensPerRequest, past.outputTokensPerRequest),
+    preemptions: ratio(now.preemptionsPerSecond, past.preemptionsPerSecond),
+  }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+}
+
+/** now / past; unknown when either is, and when the past is no positive number. */
+function ratio(now: number | undefined, past: number | undefined): number | undefined {
+  const value = quotient(now, past)
+  return value !== undefined && value >= 0 ? value : undefined
+}
+
+function quotient(a: number | undefined, b: number | undefined): number | undefined {
+  if (a === undefined || b === undefined || !(b > 0)) return undefined
+  const value = a / b
+  return Number.isFinite(value) ? value : undefined
+}
