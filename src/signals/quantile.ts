@@ -1,0 +1,62 @@
+import type { HistogramIncrease } from './window.ts'
+
+/** Observations below which a quantile says more about chance than about the server. */
+const QUANTILE_AT_LEAST = 20
+const MEAN_AT_LEAST = 5
+
+export interface Quantile {
+  /** In the histogram's unit. */
+  value: number
+  /** The quantile lies in the +Inf bucket: it is at least `value`, the last finite bound. */
+  atLeast: boolean
+}
+
+/**
+ * Quantile of the observations between two readings, as Prometheus' `histogram_quantile` has it: linear inside a
+ * bucket, whose lower end is 0 for the first one; in a first bucket at or below 0, that bound itself.
+ * @param q 0..1, as in 0.99 for p99.
+ * @returns `undefined` below `atLeast` observations, and without finite buckets (a summary).
+ */
+export function quantile(q: number, increase: HistogramIncrease, atLeast = QUANTILE_AT_LEAST): Quantile | undefined {
+  const { bounds, counts } = increase
+  const total = counts.at(-1) ?? 0
+  const last = bounds.at(-1)
+  if (last === undefined || total < Math.max(atLeast, Number.MIN_VALUE)) return undefined
+  const bucket = bucketOf(q * total, counts)
+  const upper = bounds[bucket]
+  if (upper === undefined) return { value: last, atLeast: true }
+  if (bucket === 0 && upper <= 0) return { value: upper, atLeast: false }
+  const lower = bounds[bucket - 1] ?? 0
+  const below = counts[bucket - 1] ?? 0
+  const inside = (counts[bucket] ?? 0) - below
+  return { value: inside === 0 ? lower : lower + (upper - lower) * ((q * total - below) / inside), atLeast: false }
+}
+
+export interface Mean {
+  value: number
+  /** The sum holds something that the buckets rule out; `value` is the p99. */
+  outlier?: true
+}
+
+/**
+ * Mean of the observations between two readings. One above its own p99 (of however many observations) is replaced
+ * by that p99: a single absurd observation moves the sum without end, but the buckets by one. A p99 that is only
+ * known as "at least" rules nothing out.
+ * @returns `undefined` below `atLeast` observations or without a believable sum.
+ */
+export function mean(increase: HistogramIncrease, atLeast = MEAN_AT_LEAST): Mean | undefined {
+  const count = increase.counts.at(-1) ?? 0
+  if (increase.sum === undefined || count < Math.max(atLeast, Number.MIN_VALUE)) return undefined
+  const value = increase.sum / count
+  const p99 = quantile(0.99, increase, 0)
+  if (p99 === undefined || p99.atLeast || value <= p99.value) return { value }
+  // Interpolation alone puts the p99 below the mean when all observations sit at their bucket's upper end: no outlier.
+  const end = increase.bounds[bucketOf(0.99 * count, increase.counts)] ?? p99.value
+  return value > end ? { value: p99.value, outlier: true } : { value: p99.value }
+}
+
+/** Index of the first bucket that reaches the rank; the last one is +Inf. */
+function bucketOf(rank: number, counts: readonly number[]): number {
+  const finite = counts.slice(0, -1).findIndex((count) => count >= rank)
+  return finite === -1 ? counts.length - 1 : finite
+}

@@ -1,0 +1,295 @@
+import * as z from 'zod'
+import {
+  type Advanced,
+  addBuckets,
+  addSums,
+  advanceCounter,
+  advanceHistogram,
+  type Before,
+  COUNTER_PAST,
+  type CounterPast,
+  cumulative,
+  HISTOGRAM_PAST,
+  type HistogramPast,
+  passOver,
+  sameBound,
+  startMoved,
+  thinCounter,
+  thinHistogram,
+} from './series.ts'
+import {
+  type CounterSignal,
+  type DataFault,
+  type HistogramSignal,
+  type LabelSet,
+  type Readings,
+  SIGNALS,
+  type Signal,
+  type SignalKind,
+} from './signals.ts'
+
+/** Readings kept inside the window. */
+const READINGS_AT_MOST = 6
+/** Label sets kept of one signal: a page with thousands must not fill the state; those known first stay. */
+const LABEL_SETS_AT_MOST = 256
+
+/**
+ * What the state keeps of one endpoint's counters and histograms: small, and complete for the increases since each
+ * of the last readings. Read back from JSON it is checked; what fails the check is no past at all.
+ */
+export const HISTORY = z
+  .object({
+    /** Epoch milliseconds of the good readings kept, oldest first; the last one is the latest. */
+    times: z.array(z.number()).min(1),
+    /** Unix seconds, the process's start as it last said. */
+    startedAt: z.number().optional(),
+    /** Epoch milliseconds of the reading that showed a restart, while it is inside the window. */
+    restartedAt: z.number().optional(),
+    counters: z.record(z.string(), z.record(z.string(), COUNTER_PAST)),
+    histograms: z.record(z.string(), z.record(z.string(), HISTOGRAM_PAST)),
+  })
+  .refine(isConsistent, 'the steps do not fit the times')
+export type History = z.infer<typeof HISTORY>
+
+export interface Remembered {
+  history: History
+  /** Nothing was known before: nothing can be judged. */
+  first: boolean
+  /** A counter or a bucket fell, a start time moved or bounds changed since the last reading. */
+  restarted: boolean
+  faults: DataFault[]
+}
+
+/**
+ * Adds the readings of a good scrape. At most six readings stay inside the window, evenly spread; the one before
+ * this always stays, however old. After a restart only that one stays, so that a rate is not thinned by time in
+ * which nothing could be counted; when the clock went back none does, and nothing is judged.
+ * @param now epoch milliseconds. @param window milliseconds.
+ */
+export function remember(past: History | undefined, readings: Readings, now: number, window: number): Remembered {
+  const before: Before = {
+    kept: past?.times.length ?? 0,
+    restarted: startMoved(past?.startedAt, readings.startedAt),
+  }
+  const oldest = now - window
+  const counters = advanceAll(past?.counters ?? {}, readings.counters, { before, now, oldest, advance: advanceCounter })
+  const histograms = advanceAll(past?.histograms ?? {}, readings.histograms, {
+    before,
+    now,
+    oldest,
+    advance: advanceHistogram,
+  })
+  const fallen = [...counters.restarted, ...histograms.restarted]
+  const restarted = before.restarted || fallen.length > 0
+  const kept = keep([...(past?.times ?? []), now], window, restarted)
+  const startedAt = readings.startedAt ?? (restarted ? undefined : past?.startedAt)
+  const restartedAt = restarted ? now : past?.restartedAt
+  return {
+    history: {
+      times: kept.map((i) => past?.times[i] ?? now),
+      ...(startedAt === undefined ? {} : { startedAt }),
+      ...(restartedAt === undefined || restartedAt < oldest || restartedAt > now ? {} : { restartedAt }),
+      counters: thinAll(counters.series, (series) => thinCounter(series, kept)),
+      histograms: thinAll(histograms.series, (series) => thinHistogram(series, kept)),
+    },
+    first: past === undefined,
+    restarted,
+    faults: restarted ? [restartFault(before, fallen[0], readings)] : [],
+  }
+}
+
+/** Observations of one histogram between two readings, as {@link HistogramReading} has them: cumulative, never falling. */
+export interface HistogramIncrease {
+  bounds: readonly number[]
+  counts: readonly number[]
+  /** Absent when the server published none or it cannot be right. */
+  sum?: number
+}
+
+export interface Increases {
+  seconds: number
+  counters: Partial<Record<CounterSignal, number>>
+  byLabels: Partial<Record<CounterSignal, Record<LabelSet, number>>>
+  histograms: Partial<Record<HistogramSignal, HistogramIncrease>>
+  /** `series` is the label set; a signal whose buckets contradict each other is left out of `histograms`. */
+  faults: DataFault[]
+}
+
+/**
+ * What was counted between a kept reading and the latest: per label set, then added up.
+ * @param from index into `history.times`; the oldest kept reading unless said.
+ * @returns `undefined` when there is nothing to compare with: after the first reading.
+ */
+export function increases(history: History, from = 0): Increases | undefined {
+  const start = history.times[from]
+  const end = history.times.at(-1)
+  if (start === undefined || end === undefined || start >= end) return undefined
+  const found: Increases = { seconds: (end - start) / 1_000, counters: {}, byLabels: {}, histograms: {}, faults: [] }
+  for (const [signal, series] of Object.entries(history.counters)) {
+    if (!isSignal(signal, 'counter')) continue
+    const present = Object.entries(series).filter(([, past]) => past.gone === undefined)
+    if (present.length === 0) continue
+    const byLabels = present.map(([labels, past]) => [labels, add(past.steps.slice(from))] as const)
+    found.byLabels[signal] = Object.fromEntries(byLabels)
+    found.counters[signal] = add(byLabels.map(([, increase]) => increase))
+  }
+  for (const [signal, series] of Object.entries(history.histograms)) {
+    if (!isSignal(signal, 'histogram')) continue
+    const combined = combine(signal, series, from, found.faults)
+    if (combined) found.histograms[signal] = combined
+  }
+  return found
+}
+
+/** What was counted since the reading before the latest. */
+export function sinceLast(history: History): Increases | undefined {
+  return increases(history, history.times.length - 2)
+}
+
+interface Advance<P, R> {
+  before: Before
+  now: number
+  /** Epoch milliseconds: a label set that is missing since before is forgotten. */
+  oldest: number
+  advance: (past: P | undefined, reading: R, before: Before) => Advanced<P> | undefined
+}
+
+type BySignal<P> = Record<string, Record<LabelSet, P>>
+
+function advanceAll<P extends CounterPast | HistogramPast, R>(
+  past: BySignal<P>,
+  readings: Partial<Record<Signal, Record<LabelSet, R>>>,
+  { before, now, oldest, advance }: Advance<P, R>,
+): { series: BySignal<P>; restarted: Signal[] } {
+  const series: BySignal<P> = {}
+  const restarted: Signal[] = []
+  for (const signal of Object.keys({ ...past, ...readings }) as Signal[]) {
+    const known = past[signal] ?? {}
+    const read = readings[signal] ?? {}
+    const next: [LabelSet, P][] = []
+    for (const labels of new Set([...Object.keys(known).filter((labels) => labels in read), ...Object.keys(read)])) {
+      const reading = read[labels]
+      const advanced = reading === undefined ? undefined : advance(known[labels], reading, before)
+      if (advanced === undefined) continue
+      next.push([labels, advanced.past])
+      if (advanced.restarted) restarted.push(signal)
+    }
+    const seen = new Set(next.map(([labels]) => labels))
+    for (const [labels, missing] of Object.entries(known)) {
+      if (seen.has(labels) || before.restarted || (missing.gone ?? now) < oldest) continue
+      next.push([labels, passOver(missing, now)])
+    }
+    if (next.length > 0) series[signal] = Object.fromEntries(next.slice(0, LABEL_SETS_AT_MOST))
+  }
+  return { series, restarted }
+}
+
+function thinAll<P>(series: BySignal<P>, thin: (past: P) => P): BySignal<P> {
+  const thinned = ([labels, past]: [LabelSet, P]) => [labels, thin(past)] as const
+  return Object.fromEntries(
+    Object.entries(series).map(([signal, sets]) => [signal, Object.fromEntries(Object.entries(sets).map(thinned))]),
+  )
+}
+
+/** @param times with the new reading as the last. @returns indices of the readings to keep, ascending. */
+function keep(times: readonly number[], window: number, restarted: boolean): number[] {
+  const latest = times.length - 1
+  const now = times[latest] ?? 0
+  const at = (i: number) => times[i] ?? now
+  if (latest > 0 && at(latest - 1) >= now) return [latest]
+  const kept = times.map((_, i) => i).filter((i) => i >= latest - 1 || (!restarted && now - at(i) <= window))
+  while (kept.length > READINGS_AT_MOST) {
+    // The oldest sets the span, the last two are "since the last run": all others may go.
+    const interior = kept.slice(1, -2).map((_, i) => i + 1)
+    const gap = (i: number) => at(kept[i + 1] ?? latest) - at(kept[i - 1] ?? 0)
+    kept.splice(
+      interior.reduce((best, i) => (gap(i) < gap(best) ? i : best)),
+      1,
+    )
+  }
+  return kept
+}
+
+function restartFault(before: Before, signal: Signal | undefined, readings: Readings): DataFault {
+  if (before.restarted || signal === undefined) return { series: 'process_start_time_seconds', what: 'restarted' }
+  return { signal, series: readings.sources[signal] ?? signal, what: 'restarted' }
+}
+
+/**
+ * Adds the label sets of one histogram. Where they have different bounds (two versions behind one page), only the
+ * bounds that all share are kept: at those the cumulative counts are exact. A label set without observations says nothing.
+ */
+function combine(
+  signal: HistogramSignal,
+  series: Record<LabelSet, HistogramPast>,
+  from: number,
+  faults: DataFault[],
+): HistogramIncrease | undefined {
+  const present = Object.entries(series).filter(([, past]) => past.gone === undefined)
+  const moving: { bounds: number[]; counts: number[]; sum: number | null }[] = []
+  for (const [labels, past] of present) {
+    const counts = cumulative(addBuckets(past.steps.slice(from)), past.bounds.length + 1)
+    if (counts.every((count) => count === 0)) continue
+    if (contradicts(counts)) {
+      faults.push({ signal, series: labels, what: 'buckets-fall' })
+      return undefined
+    }
+    const sum = addSums(past.sums.slice(from))
+    if (sum === null && past.sum !== undefined) faults.push({ signal, series: labels, what: 'falling-sum' })
+    moving.push({ bounds: past.bounds, counts, sum })
+  }
+  const first = moving[0]
+  if (!first) return present[0] && quiet(present[0][1].bounds)
+  const bounds = first.bounds.filter((bound) => moving.every((other) => other.bounds.some((b) => sameBound(b, bound))))
+  const at = (counts: number[], of: number[], bound: number) => counts[of.findIndex((b) => sameBound(b, bound))] ?? 0
+  const counts = bounds.map((bound) => add(moving.map((one) => at(one.counts, one.bounds, bound))))
+  counts.push(add(moving.map((one) => one.counts.at(-1) ?? 0)))
+  const sum = addSums(moving.map((one) => one.sum))
+  return { bounds, counts: lifted(counts), ...(sum === null ? {} : { sum }) }
+}
+
+function quiet(bounds: readonly number[]): HistogramIncrease {
+  return { bounds, counts: [...bounds.map(() => 0), 0], sum: 0 }
+}
+
+/** Buckets read while they moved dip a little; a dip by more than a third of all observations is another kind of data. */
+function contradicts(counts: readonly number[]): boolean {
+  const tops = lifted(counts)
+  const dip = Math.max(...counts.map((count, i) => (tops[i] ?? 0) - count))
+  return dip > Math.max(3, (tops.at(-1) ?? 0) / 3)
+}
+
+function lifted(counts: readonly number[]): number[] {
+  let top = 0
+  return counts.map((count) => {
+    top = Math.max(top, count)
+    return top
+  })
+}
+
+function add(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+function isSignal<K extends 'counter' | 'histogram'>(
+  name: string,
+  kind: K,
+): name is K extends 'counter' ? CounterSignal : HistogramSignal {
+  return Object.hasOwn(SIGNALS, name) && (SIGNALS as Record<string, { kind: SignalKind }>)[name]?.kind === kind
+}
+
+function isConsistent(history: {
+  times: number[]
+  counters: BySignal<CounterPast>
+  histograms: BySignal<HistogramPast>
+}): boolean {
+  const steps = history.times.length - 1
+  const ascending = history.times.every((time, i) => i === 0 || time > (history.times[i - 1] ?? time))
+  const counters = Object.values(history.counters).flatMap((sets) => Object.values(sets))
+  const histograms = Object.values(history.histograms).flatMap((sets) => Object.values(sets))
+  return (
+    ascending &&
+    counters.every((past) => past.steps.length === steps) &&
+    histograms.every((past) => past.steps.length === steps && past.sums.length === steps)
+  )
+}
