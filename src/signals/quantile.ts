@@ -1,4 +1,4 @@
-import type { HistogramIncrease } from './window.ts'
+import type { HistogramIncrease } from './combine.ts'
 
 /** Observations below which a quantile says more about chance than about the server. */
 const QUANTILE_AT_LEAST = 20

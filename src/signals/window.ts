@@ -1,18 +1,15 @@
 import * as z from 'zod'
+import { combine, type HistogramIncrease } from './combine.ts'
 import {
   type Advanced,
-  addBuckets,
-  addSums,
   advanceCounter,
   advanceHistogram,
   type Before,
   COUNTER_PAST,
   type CounterPast,
-  cumulative,
   HISTOGRAM_PAST,
   type HistogramPast,
   passOver,
-  sameBound,
   startMoved,
   thinCounter,
   thinHistogram,
@@ -27,9 +24,8 @@ import {
   type Signal,
   type SignalKind,
 } from './signals.ts'
+import { keep } from './thinning.ts'
 
-/** Readings kept inside the window. */
-const READINGS_AT_MOST = 6
 /** Label sets kept of one signal: a page with thousands must not fill the state; those known first stay. */
 const LABEL_SETS_AT_MOST = 256
 
@@ -98,14 +94,6 @@ export function remember(past: History | undefined, readings: Readings, now: num
   }
 }
 
-/** Observations of one histogram between two readings, as {@link HistogramReading} has them: cumulative, never falling. */
-export interface HistogramIncrease {
-  bounds: readonly number[]
-  counts: readonly number[]
-  /** Absent when the server published none or it cannot be right. */
-  sum?: number
-}
-
 export interface Increases {
   seconds: number
   counters: Partial<Record<CounterSignal, number>>
@@ -167,7 +155,7 @@ function advanceAll<P extends CounterPast | HistogramPast, R>(
     const known = past[signal] ?? {}
     const read = readings[signal] ?? {}
     const next: [LabelSet, P][] = []
-    for (const labels of new Set([...Object.keys(known).filter((labels) => labels in read), ...Object.keys(read)])) {
+    for (const labels of candidates(known, read)) {
       const reading = read[labels]
       const advanced = reading === undefined ? undefined : advance(known[labels], reading, before)
       if (advanced === undefined) continue
@@ -184,6 +172,14 @@ function advanceAll<P extends CounterPast | HistogramPast, R>(
   return { series, restarted }
 }
 
+/** Those known first, so that they stay; of too many a new one cannot be told from one that was left out. */
+function candidates(known: Record<LabelSet, unknown>, read: Record<LabelSet, unknown>): LabelSet[] {
+  const all = Object.keys(read)
+  const old = all.filter((labels) => Object.hasOwn(known, labels))
+  const isFull = old.length > 0 && all.length > LABEL_SETS_AT_MOST
+  return isFull ? old : [...old, ...all.filter((labels) => !Object.hasOwn(known, labels))]
+}
+
 function thinAll<P>(series: BySignal<P>, thin: (past: P) => P): BySignal<P> {
   const thinned = ([labels, past]: [LabelSet, P]) => [labels, thin(past)] as const
   return Object.fromEntries(
@@ -191,80 +187,9 @@ function thinAll<P>(series: BySignal<P>, thin: (past: P) => P): BySignal<P> {
   )
 }
 
-/** @param times with the new reading as the last. @returns indices of the readings to keep, ascending. */
-function keep(times: readonly number[], window: number, restarted: boolean): number[] {
-  const latest = times.length - 1
-  const now = times[latest] ?? 0
-  const at = (i: number) => times[i] ?? now
-  if (latest > 0 && at(latest - 1) >= now) return [latest]
-  const kept = times.map((_, i) => i).filter((i) => i >= latest - 1 || (!restarted && now - at(i) <= window))
-  while (kept.length > READINGS_AT_MOST) {
-    // The oldest sets the span, the last two are "since the last run": all others may go.
-    const interior = kept.slice(1, -2).map((_, i) => i + 1)
-    const gap = (i: number) => at(kept[i + 1] ?? latest) - at(kept[i - 1] ?? 0)
-    kept.splice(
-      interior.reduce((best, i) => (gap(i) < gap(best) ? i : best)),
-      1,
-    )
-  }
-  return kept
-}
-
 function restartFault(before: Before, signal: Signal | undefined, readings: Readings): DataFault {
   if (before.restarted || signal === undefined) return { series: 'process_start_time_seconds', what: 'restarted' }
   return { signal, series: readings.sources[signal] ?? signal, what: 'restarted' }
-}
-
-/**
- * Adds the label sets of one histogram. Where they have different bounds (two versions behind one page), only the
- * bounds that all share are kept: at those the cumulative counts are exact. A label set without observations says nothing.
- */
-function combine(
-  signal: HistogramSignal,
-  series: Record<LabelSet, HistogramPast>,
-  from: number,
-  faults: DataFault[],
-): HistogramIncrease | undefined {
-  const present = Object.entries(series).filter(([, past]) => past.gone === undefined)
-  const moving: { bounds: number[]; counts: number[]; sum: number | null }[] = []
-  for (const [labels, past] of present) {
-    const counts = cumulative(addBuckets(past.steps.slice(from)), past.bounds.length + 1)
-    if (counts.every((count) => count === 0)) continue
-    if (contradicts(counts)) {
-      faults.push({ signal, series: labels, what: 'buckets-fall' })
-      return undefined
-    }
-    const sum = addSums(past.sums.slice(from))
-    if (sum === null && past.sum !== undefined) faults.push({ signal, series: labels, what: 'falling-sum' })
-    moving.push({ bounds: past.bounds, counts, sum })
-  }
-  const first = moving[0]
-  if (!first) return present[0] && quiet(present[0][1].bounds)
-  const bounds = first.bounds.filter((bound) => moving.every((other) => other.bounds.some((b) => sameBound(b, bound))))
-  const at = (counts: number[], of: number[], bound: number) => counts[of.findIndex((b) => sameBound(b, bound))] ?? 0
-  const counts = bounds.map((bound) => add(moving.map((one) => at(one.counts, one.bounds, bound))))
-  counts.push(add(moving.map((one) => one.counts.at(-1) ?? 0)))
-  const sum = addSums(moving.map((one) => one.sum))
-  return { bounds, counts: lifted(counts), ...(sum === null ? {} : { sum }) }
-}
-
-function quiet(bounds: readonly number[]): HistogramIncrease {
-  return { bounds, counts: [...bounds.map(() => 0), 0], sum: 0 }
-}
-
-/** Buckets read while they moved dip a little; a dip by more than a third of all observations is another kind of data. */
-function contradicts(counts: readonly number[]): boolean {
-  const tops = lifted(counts)
-  const dip = Math.max(...counts.map((count, i) => (tops[i] ?? 0) - count))
-  return dip > Math.max(3, (tops.at(-1) ?? 0) / 3)
-}
-
-function lifted(counts: readonly number[]): number[] {
-  let top = 0
-  return counts.map((count) => {
-    top = Math.max(top, count)
-    return top
-  })
 }
 
 function add(numbers: readonly number[]): number {
