@@ -21,8 +21,8 @@ export const FAILURE_KINDS = [
 export interface Failure {
   kind: (typeof FAILURE_KINDS)[number]
   /** The network's own code: ECONNREFUSED, ENOTFOUND, UND_ERR_HEADERS_TIMEOUT, … */
-  code?: string
-  status?: number
+  code?: string | undefined
+  status?: number | undefined
   /** The server's own words, foreign text, at most 200 characters. */
-  detail?: string
+  detail?: string | undefined
 }

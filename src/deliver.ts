@@ -1,0 +1,96 @@
+import type { Config } from './config/config.ts'
+import type { IO } from './io.ts'
+import { compose } from './messages/compose.ts'
+import type { Message } from './push/message.ts'
+import { type PushOutcome, push } from './push/push.ts'
+import { openDispatcher } from './scrape/get.ts'
+import type { Notification } from './state/notification.ts'
+import type { Delivery } from './state/outbox.ts'
+
+export interface Sent {
+  deliveries: Delivery[]
+  /** Messages, as text, in the order they were tried. */
+  messages: Message[]
+  delivered: number
+  refused: number
+  /** Why the run must count as failed. */
+  problems: string[]
+}
+
+const SHORT_BYTES = 1_024
+
+/** Writes each group of notifications as one message and pushes it, the most urgent first. Without a push server it is printed. */
+export async function deliver(
+  groups: readonly Notification[][],
+  config: Config,
+  io: IO,
+  options: { now: number; deadline: number },
+): Promise<Sent> {
+  const sent: Sent = { deliveries: [], messages: [], delivered: 0, refused: 0, problems: [] }
+  if (groups.length === 0) return sent
+  const connections = openDispatcher()
+  try {
+    for (const group of [...groups].sort((a, b) => urgency(b) - urgency(a))) {
+      const message = write(group, config, options.now)
+      const outcome = await send(group, message, config, io, { ...options, dispatcher: connections.dispatcher })
+      note(sent, group, message, outcome)
+    }
+  } finally {
+    await connections.close()
+  }
+  return sent
+}
+
+/** The messages that `deliver` would push. */
+export function preview(groups: readonly Notification[][], config: Config, now: number): Message[] {
+  return groups.map((group) => write(group, config, now))
+}
+
+function urgency(group: readonly Notification[]): number {
+  return Math.max(...group.map((n) => n.priority))
+}
+
+function write(group: Notification[], config: Config, now: number, maxBytes?: number): Message {
+  return compose(group, config.language, {
+    markdown: config.push?.markdown ?? false,
+    link: (name) => {
+      const endpoint = config.endpoints.find((e) => e.name === name)
+      return endpoint?.runbookUrl ?? endpoint?.dashboardUrl
+    },
+    now,
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+  })
+}
+
+async function send(
+  group: Notification[],
+  message: Message,
+  config: Config,
+  io: IO,
+  options: { now: number; deadline: number; dispatcher: unknown },
+): Promise<PushOutcome> {
+  if (!config.push) {
+    io.print(`${message.title}\n${message.body}`)
+    return { kind: 'delivered', misconfigured: false }
+  }
+  return push(message, config.push, {
+    io,
+    deadline: options.deadline,
+    dispatcher: options.dispatcher,
+    maybeSent: group.some((n) => n.maybeSent === true),
+    shorter: () => write(group, config, options.now, SHORT_BYTES),
+  })
+}
+
+function note(sent: Sent, group: readonly Notification[], message: Message, outcome: PushOutcome): void {
+  sent.messages.push(message)
+  if (outcome.kind === 'delivered') sent.delivered += 1
+  if (outcome.kind === 'refused') sent.refused += 1
+  if (outcome.misconfigured) {
+    const why =
+      outcome.status === undefined ? (outcome.reason ?? '') : `${outcome.status} ${outcome.reason ?? ''}`.trim()
+    sent.problems.push(`the push server did not take a message (${why}): check NOTIFLY_URL and NOTIFLY_TOKEN`)
+  }
+  const { kind, retryAfter } = outcome
+  sent.deliveries.push(...group.map(({ id }) => ({ id, kind, ...(retryAfter === undefined ? {} : { retryAfter }) })))
+}

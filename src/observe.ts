@@ -1,0 +1,76 @@
+import type { ScrapedBackend } from './backends/backend.ts'
+import { TABLES } from './backends/backends.ts'
+import { canaries } from './canary/canary.ts'
+import type { Config, Endpoint } from './config/config.ts'
+import { readBeats } from './heartbeats/beats.ts'
+import type { IO } from './io.ts'
+import type { Answer, Observation } from './rules/observation.ts'
+import { openDispatcher } from './scrape/get.ts'
+import { scrape, scrapeGpu } from './scrape/scrape.ts'
+
+export interface ObserveOptions {
+  /** The run's time, epoch milliseconds. */
+  now: number
+  /** Epoch milliseconds by which every answer must be there; what comes later is a failed scrape. */
+  deadline: number
+  runId: string
+}
+
+/** Asks every endpoint at once, each with its own deadline inside the run's. Nothing is thrown for an endpoint. */
+export async function observe(config: Config, io: IO, options: ObserveOptions): Promise<Observation[]> {
+  const left = Math.max(1, options.deadline - io.now())
+  const signal = AbortSignal.timeout(left)
+  const connections = openDispatcher()
+  try {
+    switch (config.backend) {
+      case 'ollama':
+      case 'openai':
+        return await canaries(config.endpoints, {
+          backend: config.backend,
+          canary: config.canary,
+          clock: () => performance.now(),
+          runId: options.runId,
+          dispatcher: connections.dispatcher,
+          signal,
+          timeLeft: left,
+          now: options.now,
+        })
+      case 'heartbeat-check':
+        return await readBeats(config.endpoints, io.store, options.now)
+      default:
+        return await scrapeAll(config.endpoints, config.backend, {
+          ...options,
+          signal,
+          dispatcher: connections.dispatcher,
+        })
+    }
+  } finally {
+    await connections.close()
+  }
+}
+
+interface ScrapeAll {
+  now: number
+  signal: AbortSignal
+  dispatcher: unknown
+}
+
+function scrapeAll(
+  endpoints: readonly Endpoint[],
+  backend: ScrapedBackend,
+  options: ScrapeAll,
+): Promise<Observation[]> {
+  return Promise.all(
+    endpoints.map(async (endpoint): Promise<Observation> => {
+      const start = performance.now()
+      const [answer, gpu] = await Promise.all([
+        scrape(endpoint, TABLES[backend], options),
+        endpoint.gpuUrl === undefined
+          ? undefined
+          : scrapeGpu(endpoint.gpuUrl, TABLES.dcgm, { ...options, timeout: endpoint.timeout }),
+      ])
+      const took = performance.now() - start
+      return { ...(answer as Answer), endpoint, took, ...(gpu === undefined ? {} : { gpu }) }
+    }),
+  )
+}

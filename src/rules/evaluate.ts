@@ -1,0 +1,178 @@
+import type { Config } from '../config/config.ts'
+import type { EndpointResult } from '../result.ts'
+import type { Notification } from '../state/notification.ts'
+import { enqueue } from '../state/outbox.ts'
+import { type Alert, type EndpointState, newEndpointState, type Outgoing, type State } from '../state/state.ts'
+import { verdict } from '../verdict/verdict.ts'
+import type { RuleId } from './catalogue.ts'
+import { type Decision, type EndpointJudgement, judgeEndpoint, withScene } from './judge-endpoint.ts'
+import type { Observation } from './observation.ts'
+import { learnFrom, pastWorkOf, workOf } from './past.ts'
+import { sceneOf } from './scene.ts'
+import { type View, view } from './view.ts'
+
+export interface Evaluation {
+  /** What the next run starts from, its outbox included. */
+  state: State
+  endpoints: EndpointResult[]
+  /** What this run adds to the outbox. */
+  notifications: Notification[]
+  decisions: { endpoint: string; decision: Decision }[]
+}
+
+const LOST_GPU_KEPT = 7 * 86_400_000
+const GAPS = 10
+
+/**
+ * One run's decisions: same state, observations, configuration and time, same result. Endpoints that left the
+ * configuration leave the state, with their alerts and what was waiting to be told of them.
+ */
+export function evaluate(
+  previous: State,
+  observations: readonly Observation[],
+  config: Config,
+  now: number,
+): Evaluation {
+  const interval = config.interval ?? usualInterval(previous.gaps)
+  const views = observations.map((observation) => {
+    const before = previous.endpoints[observation.endpoint.name] ?? newEndpointState(now)
+    return view(observation, before, config.backend, now, config.window)
+  })
+  const kept = stillConfigured(previous.outbox, config)
+  const judged = views.map((one) => ({
+    one,
+    judgement: judgeEndpoint({ view: one, group: siblingsOf(one, views), outbox: kept, interval, now }),
+  }))
+  const told = judged.map(({ one, judgement }) => conclude(one, judgement, views.length, now))
+  const overtaken = new Set(judged.flatMap(({ judgement }) => [...judgement.overtaken]))
+  const waiting = kept.filter((item) => !overtaken.has(item.notification.incident))
+  const gap = gapOf(previous, config, interval, now)
+  const notifications = [...told.flatMap((t) => t.notifications), ...gap]
+  const state: State = {
+    ...previous,
+    ranAt: now,
+    gaps:
+      previous.ranAt !== undefined && now > previous.ranAt
+        ? [...previous.gaps, now - previous.ranAt].slice(-GAPS)
+        : previous.gaps,
+    endpoints: Object.fromEntries(told.map((t) => [t.result.name, t.state])),
+    outbox: enqueue(waiting, notifications, now),
+  }
+  const decisions = judged.flatMap(({ one, judgement }) =>
+    judgement.decisions.map((decision) => ({ endpoint: one.endpoint.name, decision })),
+  )
+  return { state, endpoints: told.map((t) => t.result), notifications, decisions }
+}
+
+function siblingsOf(one: View, views: readonly View[]): View[] {
+  const { group } = one.endpoint
+  return group === undefined ? [] : views.filter((other) => other !== one && other.endpoint.group === group)
+}
+
+/** Verdict, scene, learning and the result of one endpoint. */
+function conclude(
+  one: View,
+  judgement: EndpointJudgement,
+  of: number,
+  now: number,
+): { state: EndpointState; result: EndpointResult; notifications: Notification[] } {
+  const work = workOf(one)
+  const firing = Object.values(judgement.alerts).some((alert) => alert.phase === 'firing')
+  const needed = firing || judgement.notifications.length > 0
+  const found = needed && work ? verdict(work, pastWorkOf(one.before, now)) : undefined
+  const calm = Object.keys(judgement.alerts).length === 0
+  const state: EndpointState = {
+    ...one.after,
+    alerts: judgement.alerts,
+    baselines: calm && one.readings ? learnFrom(one, work, now) : one.after.baselines,
+    gpus: Object.fromEntries(Object.entries(one.after.gpus).filter(([, at]) => now - at < LOST_GPU_KEPT)),
+  }
+  const scene = judgement.notifications.length > 0 ? sceneOf(one, found, of, now) : undefined
+  return {
+    state,
+    result: resultOf(one, judgement.alerts, firing ? found?.kind : undefined),
+    notifications: scene ? withScene(judgement.notifications, scene) : [],
+  }
+}
+
+function resultOf(one: View, alerts: Record<string, Alert>, kind: EndpointResult['verdict']): EndpointResult {
+  const { observation, derived, after, endpoint } = one
+  const phases: Partial<Record<RuleId, Alert['phase']>> = {}
+  const subjects: NonNullable<EndpointResult['subjects']> = {}
+  for (const [key, { phase }] of Object.entries(alerts)) {
+    const at = key.indexOf('@')
+    const id = (at < 0 ? key : key.slice(0, at)) as RuleId
+    if (phases[id] !== 'firing') phases[id] = phase
+    if (at >= 0) subjects[id] = { ...subjects[id], [key.slice(at + 1)]: phase }
+  }
+  const up = observation.up ?? after.failures === 0
+  const model = after.model ?? endpoint.model
+  const notes = notesOf(one)
+  return {
+    name: endpoint.name,
+    url: endpoint.url,
+    up,
+    ...(model === undefined ? {} : { model }),
+    signals: { up: up ? 1 : 0, ...derived.numbers },
+    ...(derived.atLeast.length > 0 ? { atLeast: derived.atLeast } : {}),
+    alerts: phases,
+    ...(Object.keys(subjects).length > 0 ? { subjects } : {}),
+    ...(kind ? { verdict: kind } : {}),
+    ...(observation.up === false ? { failure: observation.failure } : {}),
+    ...(notes.length > 0 ? { notes } : {}),
+  }
+}
+
+function notesOf(one: View): string[] {
+  const { observation, missing, modelMissing, readings, restarted, faults } = one
+  const canary = observation.up === false ? undefined : observation.canary
+  return [
+    ...(missing.length > 0 ? [`missing: ${missing.join(', ')}`] : []),
+    ...(modelMissing ? [`model not there: ${modelMissing}`] : []),
+    ...(restarted ? ['restarted'] : []),
+    ...(readings && readings.malformed > 0 ? [`lines that could not be read: ${readings.malformed}`] : []),
+    ...(canary && canary.status !== 'answered'
+      ? [`canary: ${canary.status}${canary.detail ? ` (${canary.detail})` : ''}`]
+      : []),
+    ...new Set(faults.filter((f) => f.what !== 'restarted').map((f) => `${f.signal ?? f.series}: ${f.what}`)),
+  ]
+}
+
+/** The schedule's period, learned from the gaps between runs: only where they are regular. Milliseconds. */
+export function usualInterval(gaps: readonly number[]): number | undefined {
+  if (gaps.length < 3) return undefined
+  const sorted = [...gaps].sort((a, b) => a - b)
+  const median = sorted[Math.floor(sorted.length / 2)] ?? 0
+  const regular = gaps.filter((gap) => gap >= median / 2 && gap <= median * 2)
+  return median > 0 && regular.length >= gaps.length * 0.6 ? median : undefined
+}
+
+/** The watcher itself did not run for a while: told by the first run after it, once. */
+function gapOf(previous: State, config: Config, interval: number | undefined, now: number): Notification[] {
+  const rule = config.endpoints.flatMap((e) => e.rules).find((r) => r.id === 'gap')
+  if (!rule || interval === undefined || previous.ranAt === undefined) return []
+  const length = now - previous.ranAt
+  if (length <= rule.limit * interval) return []
+  const incident = `|gap|@${previous.ranAt}`
+  return [
+    {
+      id: `${incident}/told-once/${now}`,
+      incident,
+      reason: 'told-once',
+      rule: 'gap',
+      priority: rule.priority,
+      at: now,
+      firedAt: previous.ranAt,
+      endedAt: now,
+      gap: { length, interval },
+    },
+  ]
+}
+
+function stillConfigured(outbox: readonly Outgoing[], config: Config): Outgoing[] {
+  return outbox.filter(({ notification: { endpoint, rule } }) => {
+    if (endpoint === undefined) return true
+    const configured = config.endpoints.find((e) => e.name === endpoint)
+    return configured?.rules.some((r) => r.id === rule) ?? false
+  })
+}

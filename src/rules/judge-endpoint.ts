@@ -1,0 +1,194 @@
+import type { Notification, Reason, Scene } from '../state/notification.ts'
+import { alertKey, isClaimed } from '../state/outbox.ts'
+import type { Alert, Outgoing } from '../state/state.ts'
+import type { Rule } from './catalogue.ts'
+import { judge, type Measured, measure } from './measure.ts'
+import { step } from './step.ts'
+import { insideOf, type View } from './view.ts'
+
+/** What all rules of one endpoint made of one run. */
+export interface EndpointJudgement {
+  alerts: Record<string, Alert>
+  /** To be told, without their scene. */
+  notifications: Notification[]
+  /** Incidents that ended before they could be told: their `fired` leaves the outbox. */
+  overtaken: Set<string>
+  /** For `LOG_LEVEL=debug` and `--why`: each decision with its numbers. */
+  decisions: Decision[]
+}
+
+export interface Decision {
+  rule: Rule
+  measured: Measured
+  judgement: ReturnType<typeof judge>
+  before: 'ok' | Alert['phase']
+  after: 'ok' | Alert['phase']
+  held: boolean
+}
+
+interface Context {
+  view: View
+  group: readonly View[]
+  outbox: readonly Outgoing[]
+  interval: number | undefined
+  now: number
+}
+
+const IDLE = 15 * 60_000
+
+/** Measures and steps every active rule of one endpoint. */
+export function judgeEndpoint(context: Context): EndpointJudgement {
+  const out: EndpointJudgement = { alerts: {}, notifications: [], overtaken: new Set(), decisions: [] }
+  const firing = (id: string) => out.alerts[id]?.phase === 'firing'
+  for (const rule of inOrder(context.view.endpoint.rules)) {
+    // A dead server makes all its other numbers meaningless, and a stalled one its KV use.
+    const held = (rule.id !== 'down' && firing('down')) || (rule.id === 'kv_cache' && firing('stalled'))
+    judgeRule(rule, held, context, out)
+  }
+  return out
+}
+
+/** `down` and `stalled` first: they hold back others. */
+function inOrder(rules: readonly Rule[]): Rule[] {
+  const rank = (rule: Rule) => (rule.id === 'down' ? 0 : rule.id === 'stalled' ? 1 : 2)
+  return [...rules].sort((a, b) => rank(a) - rank(b))
+}
+
+function judgeRule(rule: Rule, held: boolean, context: Context, out: EndpointJudgement): void {
+  const before = context.view.before.alerts
+  for (const [key, alert] of Object.entries(before)) {
+    if (key === rule.id || key.startsWith(`${rule.id}@`)) out.alerts[key] = alert // stays, unless measured below
+  }
+  for (const measured of measure(rule, context.view, context.group, context.now)) {
+    const judgement = held ? 'unknown' : judge(measured, rule)
+    const key = alertKey(rule.id, measured.subject)
+    const alert = measured.renewed && judgement === 'breach' ? undefined : before[key]
+    const stepped = step(alert, judgement, rule, {
+      now: context.now,
+      value: measured.value,
+      interval: context.interval,
+    })
+    const next = afterStep(stepped.alert, alert, rule, judgement === 'unknown' && !held, context)
+    const event = next.idle ? 'resolved' : stepped.event
+    out.decisions.push({
+      rule,
+      measured,
+      judgement,
+      held,
+      before: before[key]?.phase ?? 'ok',
+      after: event === 'resolved' ? 'ok' : (next.alert?.phase ?? 'ok'),
+    })
+    if (next.alert && event !== 'resolved') out.alerts[key] = next.alert
+    else delete out.alerts[key]
+    if (event && next.alert) tell(event, rule, measured, next.alert, next.idle, context, out, key)
+  }
+}
+
+/** Notes a restart and the time without traffic on a firing alert; closes a latency alert as idle. */
+function afterStep(
+  alert: Alert | undefined,
+  before: Alert | undefined,
+  rule: Rule,
+  unknown: boolean,
+  context: Context,
+): { alert: Alert | undefined; idle: boolean } {
+  if (alert?.phase !== 'firing' || before?.phase !== 'firing') return { alert, idle: false }
+  const { view, now } = context
+  const restarted = view.restarted || before.restarted ? { restarted: true as const } : {}
+  const { idleSince: _, ...rest } = { ...alert, ...restarted }
+  if (!rule.idles || !view.readings) return { alert: { ...alert, ...restarted }, idle: false }
+  if (hasTraffic(view)) return { alert: rest, idle: false }
+  const idleSince = before.idleSince ?? now
+  return { alert: { ...rest, idleSince }, idle: unknown && now - idleSince >= IDLE }
+}
+
+function hasTraffic(view: View): boolean {
+  if (view.readings && (insideOf(view.readings) ?? 0) > 0) return true
+  const counts = [
+    ...Object.values(view.last?.counters ?? {}),
+    ...Object.values(view.last?.histograms ?? {}).map((h) => h.counts.at(-1) ?? 0),
+  ]
+  return counts.some((n) => n > 0)
+}
+
+function tell(
+  event: 'fired' | 'repeated' | 'resolved',
+  rule: Rule,
+  measured: Measured,
+  alert: Alert,
+  idle: boolean,
+  context: Context,
+  out: EndpointJudgement,
+  key: string,
+): void {
+  const { now, view, outbox } = context
+  const incident = `${view.endpoint.name}|${rule.id}|${measured.subject ?? ''}@${alert.firedAt}`
+  const queued = outbox.filter((item) => item.notification.incident === incident)
+  const make = (reason: Reason, more: Partial<Notification> = {}): Notification => ({
+    ...facts(rule, measured, alert, view),
+    id: `${incident}/${reason}/${now}`,
+    incident,
+    reason,
+    at: now,
+    ...more,
+  })
+  if (event === 'fired') out.notifications.push(make('fired'))
+  if (event === 'repeated' && queued.length === 0) out.notifications.push(make('repeated'))
+  if (event !== 'resolved') return
+  if (queued.some((item) => isClaimed(item, now))) {
+    out.alerts[key] = alert // another run is telling it right now: resolve at the next run
+    return
+  }
+  out.overtaken.add(incident)
+  const end = { endedAt: now, ended: idle ? 'idle' : alert.restarted ? 'restarted' : 'clear' } as const
+  const fired = queued.find((item) => item.notification.reason === 'fired')
+  if (fired) {
+    const maybeSent = fired.claim || fired.notification.maybeSent ? { maybeSent: true } : {}
+    out.notifications.push(make('late', { ...end, ...maybeSent }))
+  } else if (alert.told !== undefined) {
+    out.notifications.push(make('resolved', { ...end, priority: 4 }))
+  }
+}
+
+/** The rule's part of a notification. */
+function facts(
+  rule: Rule,
+  measured: Measured,
+  alert: Alert,
+  view: View,
+): Omit<Notification, 'id' | 'incident' | 'reason' | 'at'> {
+  const { after, before, observation, endpoint } = view
+  const round = (value: number) => Number(value.toPrecision(5))
+  const failure = after.failure ?? before.failure
+  const beat = observation.up === true ? observation.beat : undefined
+  return {
+    rule: rule.id,
+    endpoint: endpoint.name,
+    priority: rule.priority,
+    firedAt: alert.firedAt ?? alert.since,
+    limit: rule.limit,
+    ...(measured.subject === undefined ? {} : { subject: measured.subject }),
+    ...(measured.value === undefined ? {} : { value: round(measured.value) }),
+    ...(measured.atLeast ? { atLeast: true } : {}),
+    ...(measured.usual === undefined ? {} : { usual: round(measured.usual) }),
+    ...(alert.peak === undefined ? {} : { peak: round(alert.peak) }),
+    ...(rule.id === 'down' && failure ? { failure } : {}),
+    ...(rule.id === 'blind' && view.missing.length > 0 ? { missing: view.missing } : {}),
+    ...(rule.id === 'blind' && view.modelMissing ? { modelMissing: view.modelMissing } : {}),
+    ...(rule.id === 'heartbeat' && endpoint.beat && beat
+      ? {
+          beat: {
+            ...endpoint.beat,
+            never: beat.age === undefined,
+            ...(beat.age === undefined ? {} : { age: beat.age }),
+            ...(beat.failed ? { failed: beat.failed } : {}),
+          },
+        }
+      : {}),
+  }
+}
+
+/** Puts the scene, made once an endpoint, on its notifications. */
+export function withScene(notifications: readonly Notification[], scene: Scene): Notification[] {
+  return notifications.map((notification) => ({ ...notification, scene }))
+}

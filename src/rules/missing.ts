@@ -1,0 +1,95 @@
+import type { Backend, BackendTable, ScrapedBackend } from '../backends/backend.ts'
+import { TABLES } from '../backends/backends.ts'
+import { type Readings, SIGNALS, type Signal } from '../signals/signals.ts'
+import type { Measure, Rule } from './catalogue.ts'
+
+/**
+ * Counters that every server publishes as soon as a request has finished. The others (failures, preemptions,
+ * rejections) appear with their first event on some servers: after a restart their absence says nothing.
+ */
+const STEADY: readonly Signal[] = ['generation_tokens', 'prompt_tokens', 'prefix_queries', 'prefix_hits']
+
+/**
+ * The signals that ought to be in a good answer and are not: core series of the backend, and those seen here before
+ * that feed a rule. Histograms and counters appear with the first request on some servers, so they are missed only
+ * after one has finished.
+ */
+export function missingSignals(
+  readings: Readings,
+  backend: Backend,
+  seen: readonly string[],
+  rules: readonly Rule[],
+): Signal[] {
+  const table = tableOf(backend)
+  if (!table || (readings.empty && table.emptyIsHealthy)) return []
+  if (table.emptyIsHealthy && Object.keys(readings.sources).length === 0) return []
+  const core = signalsOf(table).filter((signal) => table.signals[signal]?.core && !isPresent(signal, readings))
+  const fed = new Set(rules.flatMap((rule) => signalsFor(rule.measure)))
+  const finished = Object.values(readings.counters.finished ?? {}).some((c) => c.value > 0)
+  const gone = signalsOf(table).filter((signal) => {
+    if (!seen.includes(signal) || !fed.has(signal) || isPresent(signal, readings)) return false
+    const { kind } = SIGNALS[signal]
+    return kind === 'gauge' || (finished && (kind === 'histogram' || STEADY.includes(signal)))
+  })
+  return [...new Set([...core, ...gone])]
+}
+
+/** The signals seen so far on this endpoint. */
+export function seenSignals(before: readonly string[], readings: Readings): string[] {
+  const present = (Object.keys(SIGNALS) as Signal[]).filter((signal) => isPresent(signal, readings))
+  return [...new Set([...before, ...present])].sort()
+}
+
+function tableOf(backend: Backend): BackendTable | undefined {
+  return TABLES[backend as ScrapedBackend]
+}
+
+function signalsOf(table: BackendTable): Signal[] {
+  return Object.keys(table.signals) as Signal[]
+}
+
+export function isPresent(signal: Signal, readings: Readings): boolean {
+  const found = (group: Record<string, unknown>) => group[signal] !== undefined
+  if (found(readings.gauges) || found(readings.counters) || found(readings.histograms)) return true
+  return Object.values(readings.subjects).some(found)
+}
+
+/** The signals that a rule's measure needs. */
+export function signalsFor(measure: Measure): Signal[] {
+  switch (measure.kind) {
+    case 'gauge':
+    case 'mean':
+    case 'quantile':
+    case 'rate':
+    case 'subject-gauge':
+    case 'flag':
+    case 'increase':
+      return [measure.signal]
+    case 'inflight':
+    case 'stalled':
+      return ['waiting', 'running']
+    case 'growth':
+      return ['waiting']
+    case 'fall':
+      return measure.of === 'prefix_hit_share' ? ['prefix_queries', 'prefix_hits'] : ['generation_tokens', 'running']
+    case 'failed-share':
+      return ['finished', 'failed']
+    case 'sibling':
+      return ['itl', 'e2e']
+    case 'unhealthy-upstream':
+      return ['upstream_health']
+    case 'xid':
+      return ['gpu_xid']
+    case 'canary':
+    case 'refused':
+    case 'canary-load':
+    case 'failures':
+    case 'blind':
+    case 'lost':
+    case 'beat':
+    case 'gap':
+      return []
+    default:
+      return measure satisfies never
+  }
+}

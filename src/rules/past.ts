@@ -1,0 +1,103 @@
+import { type Baseline, bin, ceiling, learn, past } from '../signals/baseline.ts'
+import { type Increases, increases } from '../signals/window.ts'
+import type { EndpointState } from '../state/state.ts'
+import type { PastWork, Work } from '../verdict/verdict.ts'
+import { insideOf, type View } from './view.ts'
+
+/** Enough finished requests for their averages to mean something. */
+const ENOUGH = 20
+
+/**
+ * The time that the verdict looks at: since the last run, widened until 20 requests have finished or the window is
+ * full. Without a count of finished requests it is the time since the last run.
+ */
+export function lookBack(view: View): { since: Increases; from: number } | undefined {
+  const { history } = view.after
+  if (!history || history.times.length < 2) return undefined
+  let from = history.times.length - 2
+  let since = increases(history, from)
+  while (since && from > 0 && since.counters.finished !== undefined && since.counters.finished < ENOUGH) {
+    from -= 1
+    since = increases(history, from) ?? since
+  }
+  return since && since.seconds > 0 ? { since, from } : undefined
+}
+
+/** Generated tokens a second in the time the verdict looks at. */
+export function rateNow(view: View): number | undefined {
+  const look = lookBack(view)
+  const tokens = look?.since.counters.generation_tokens
+  return look && tokens !== undefined ? tokens / look.since.seconds : undefined
+}
+
+/** What the endpoint did in the time the verdict looks at; `undefined` on a first reading. */
+export function workOf(view: View): Work | undefined {
+  const look = lookBack(view)
+  if (!look || !view.readings) return undefined
+  const { seconds, counters, histograms } = look.since
+  const { finished, generation_tokens, prompt_tokens, preemptions } = counters
+  const each = (total: number | undefined) => (total !== undefined && finished ? total / finished : undefined)
+  const perSecond = (total: number | undefined) => (total === undefined ? undefined : total / seconds)
+  const start = view.after.history?.times[look.from]
+  const insideNow = insideOf(view.readings)
+  const insideThen = start === undefined ? undefined : view.after.inside[start]
+  const known = finished !== undefined && insideNow !== undefined && insideThen !== undefined
+  const itl = histograms.itl
+  return defined({
+    seconds,
+    finished,
+    // What finished plus what is still inside more than before is what came.
+    arrivalsPerSecond: known ? Math.max(0, finished + insideNow - insideThen) / seconds : undefined,
+    tokensPerSecond: perSecond(generation_tokens),
+    timePerToken: itl?.sum !== undefined && itl.counts.at(-1) ? itl.sum / (itl.counts.at(-1) ?? 1) : undefined,
+    promptTokensPerRequest: each(prompt_tokens),
+    outputTokensPerRequest: each(generation_tokens),
+    preemptionsPerSecond: perSecond(preemptions),
+    waiting: view.derived.numbers.waiting,
+    running: view.derived.numbers.running,
+    kvCache: view.derived.numbers.kv_cache,
+    noProgress: view.noProgress === true,
+    restarted: view.restarted,
+  })
+}
+
+/** What is usual here, from the endpoint's own past; each absent while the past is too short. */
+export function pastWorkOf(before: EndpointState, now: number): PastWork {
+  const { baselines } = before
+  const usual = (name: string) => past(baselines[name], now)
+  return defined({
+    arrivalsPerSecond: usual('arrivals'),
+    ceiling: ceiling(baselines.busy, now),
+    tokensPerSecond: usual('busy'),
+    timePerToken: usual('time'),
+    promptTokensPerRequest: usual('prompt'),
+    outputTokensPerRequest: usual('output'),
+    preemptionsPerSecond: usual('preemptions'),
+  })
+}
+
+/** Learns from a run in which nothing was wrong. */
+export function learnFrom(view: View, work: Work | undefined, now: number): EndpointState['baselines'] {
+  const values: Record<string, number | undefined> = { hits: view.derived.numbers.prefix_hit_share }
+  if (work) {
+    values.arrivals = work.arrivalsPerSecond
+    values.time = work.timePerToken
+    values.prompt = work.promptTokensPerRequest
+    values.output = work.outputTokensPerRequest
+    values.preemptions = work.preemptionsPerSecond
+    if (work.running) {
+      values.busy = work.tokensPerSecond
+      values[`tokens${bin(work.running)}`] = work.tokensPerSecond
+    }
+  }
+  const learned: Record<string, Baseline> = { ...view.after.baselines }
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined) learned[name] = learn(learned[name], value, now)
+  }
+  return learned
+}
+
+/** Drops what is `undefined`, so that an unknown number is absent. */
+function defined<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as T
+}

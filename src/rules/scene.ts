@@ -1,0 +1,107 @@
+import type { DerivedSignal, Numbers, Scene, Verdict } from '../state/notification.ts'
+import type { View } from './view.ts'
+
+/** Numbers that a message may show; totals since the server's start are not among them. */
+const SHOWN: readonly DerivedSignal[] = [
+  'waiting',
+  'running',
+  'kv_cache',
+  'queue_wait',
+  'ttft_p50',
+  'ttft_p99',
+  'itl_p99',
+  'tokens_per_second',
+  'requests_per_second',
+  'prefix_hit_share',
+  'preemptions_per_second',
+  'failed_share',
+  'gpu_memory',
+  'gpu_utilisation',
+  'gpu_temperature',
+  'canary_total',
+  'canary_wait',
+  'canary_load',
+  'canary_prefill',
+  'canary_decode',
+  'canary_ttft',
+  'observer_degraded',
+]
+const SETTINGS =
+  /^(num_gpu_blocks|block_size|gpu_memory_utilization|enable_prefix_caching|max_num_seqs|cache_dtype|cpu_offload_gb)$/
+/** A trend is told only when a straight line explains this much of it, over at least so many runs. */
+const TREND_FIT = 0.8
+const TREND_RUNS = 5
+
+/** The endpoint as the message may describe it, small enough to wait in the outbox. */
+export function sceneOf(view: View, verdict: Verdict | undefined, of: number, now: number): Scene {
+  const { derived, observation, after, readings } = view
+  const numbers: Numbers = {}
+  for (const name of SHOWN) {
+    const value = derived.numbers[name]
+    if (value !== undefined) numbers[name] = Number(value.toPrecision(4))
+  }
+  const atLeast = derived.atLeast.filter((name) => numbers[name] !== undefined)
+  const settings = Object.fromEntries(Object.entries(readings?.settings ?? {}).filter(([name]) => SETTINGS.test(name)))
+  const canary = observation.up === false ? undefined : observation.canary
+  const model = after.model ?? view.endpoint.model
+  const oldest = after.recent[0]?.[0] ?? now
+  const hasSpark = after.recent.filter(([, value]) => value !== null).length > 1
+  return {
+    backend: view.backend,
+    url: view.endpoint.url,
+    numbers,
+    of,
+    ...(model === undefined ? {} : { model }),
+    ...(atLeast.length > 0 ? { atLeast } : {}),
+    ...(readings?.gauges.kv_cache?.at === undefined ? {} : { kvAt: readings.gauges.kv_cache.at }),
+    ...(verdict ? { verdict } : {}),
+    ...(view.restarted ? { restarted: true } : {}),
+    ...(view.noProgress ? { noProgress: true } : {}),
+    ...(hasSpark
+      ? { spark: after.recent.map(([, value]) => value), sparkMinutes: Math.round((now - oldest) / 60_000) }
+      : {}),
+    ...trend(
+      'waitingPerMinute',
+      after.recent.map(([at, value]) => [at, value]),
+    ),
+    ...trend(
+      'kvPerMinute',
+      after.recent.map(([at, , kv]) => [at, kv]),
+    ),
+    ...(Object.keys(settings).length > 0 ? { settings } : {}),
+    ...gpuOf(view),
+    ...(canary ? { canary } : {}),
+  }
+}
+
+/** Slope a minute by least squares over the last runs, where a straight line fits them. */
+function trend(name: 'waitingPerMinute' | 'kvPerMinute', points: [number, number | null][]): Partial<Scene> {
+  const known = points
+    .flatMap(([at, value]): [number, number][] => (value === null ? [] : [[at / 60_000, value]]))
+    .slice(-8)
+  if (known.length < TREND_RUNS) return {}
+  const mean = (pick: 0 | 1) => known.reduce((sum, point) => sum + point[pick], 0) / known.length
+  const [meanX, meanY] = [mean(0), mean(1)]
+  const sxx = known.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0)
+  const sxy = known.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0)
+  const syy = known.reduce((sum, [, y]) => sum + (y - meanY) ** 2, 0)
+  if (sxx === 0 || syy === 0 || sxy ** 2 / (sxx * syy) < TREND_FIT) return {}
+  return { [name]: Number((sxy / sxx).toPrecision(3)) }
+}
+
+function gpuOf(view: View): Partial<Scene> {
+  const gpus = Object.values(view.observation.gpu?.subjects ?? {})
+  const highest = (pick: 'gpu_utilisation' | 'gpu_temperature' | 'gpu_xid') => {
+    const values = gpus.flatMap((gpu) => gpu[pick] ?? [])
+    return values.length > 0 ? Math.max(...values) : undefined
+  }
+  const [utilisation, temperature, xid] = [highest('gpu_utilisation'), highest('gpu_temperature'), highest('gpu_xid')]
+  if (utilisation === undefined && temperature === undefined && !xid) return {}
+  return {
+    gpu: {
+      ...(utilisation === undefined ? {} : { utilisation }),
+      ...(temperature === undefined ? {} : { temperature }),
+      ...(xid ? { xid } : {}),
+    },
+  }
+}

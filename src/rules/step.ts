@@ -1,0 +1,52 @@
+import type { Alert } from '../state/state.ts'
+import type { Rule } from './catalogue.ts'
+
+/** A rule's judgement of one subject in one run. Between: past `clear` but not past `limit`. */
+export type Judgement = 'breach' | 'between' | 'clear' | 'unknown'
+
+export interface Step {
+  /** Absent: ok. */
+  alert: Alert | undefined
+  event?: 'fired' | 'repeated' | 'resolved'
+}
+
+/** A pending alert without data for longer than this starts anew, as does one between whose runs more time lies than usual. */
+const PENDING_GAP = 3 * 60_000
+const CLEAR_RUNS = 2
+
+/**
+ * The life of an alert, the table of `docs/rules.md`.
+ * @param value the rule's number, for the peak; a higher one is worse for every rule.
+ * @param interval milliseconds between runs as far as known: runs rarer than the gap must not keep an alert pending for ever.
+ */
+export function step(
+  alert: Alert | undefined,
+  judgement: Judgement,
+  rule: Pick<Rule, 'for' | 'repeat'>,
+  at: { now: number; value?: number | undefined; interval?: number | undefined },
+): Step {
+  if (judgement === 'unknown') return { alert }
+  const { now } = at
+  const seen = (from: Alert): Alert => ({ ...from, seenAt: now, ...peakOf(from, at.value) })
+  if (alert?.phase !== 'firing') {
+    if (judgement !== 'breach') return { alert: undefined }
+    const gap = Math.max(PENDING_GAP, 2 * (at.interval ?? 0))
+    const since = alert && now - alert.seenAt <= gap ? alert.since : now
+    const pending = seen({ ...(since === now ? {} : alert), phase: 'pending', since, seenAt: now, clears: 0 })
+    if (now - since < rule.for) return { alert: pending }
+    return { alert: { ...pending, phase: 'firing', firedAt: now }, event: 'fired' }
+  }
+  if (judgement === 'clear') {
+    const clears = alert.clears + 1
+    if (clears < CLEAR_RUNS) return { alert: { ...alert, seenAt: now, clears } }
+    return { alert: { ...alert, seenAt: now, clears }, event: 'resolved' }
+  }
+  const next = { ...seen(alert), clears: 0 }
+  const due = rule.repeat !== undefined && alert.told !== undefined && now - alert.told >= rule.repeat
+  return due ? { alert: next, event: 'repeated' } : { alert: next }
+}
+
+function peakOf(alert: Alert, value: number | undefined): { peak?: number } {
+  if (value === undefined) return {}
+  return { peak: Math.max(alert.peak ?? value, value) }
+}

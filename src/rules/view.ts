@@ -1,0 +1,184 @@
+import type { Backend } from '../backends/backend.ts'
+import type { Endpoint } from '../config/config.ts'
+import { type Derived, derive } from '../signals/derive.ts'
+import type { CounterSignal, DataFault, Readings } from '../signals/signals.ts'
+import { type Increases, increases, remember, sinceLast } from '../signals/window.ts'
+import type { EndpointState } from '../state/state.ts'
+import { missingSignals, seenSignals } from './missing.ts'
+import type { Observation } from './observation.ts'
+
+/** One endpoint in one run: what was known before, what it answered, and what follows from both. */
+export interface View {
+  backend: Backend
+  endpoint: Endpoint
+  observation: Observation
+  before: EndpointState
+  /** What the next run will know; its alerts are still those of `before`. */
+  after: EndpointState
+  /** Present in a good answer alone. */
+  readings: Readings | undefined
+  derived: Derived
+  /** Since the oldest kept reading in the window, and since the last good answer. Absent on the first reading. */
+  window: Increases | undefined
+  last: Increases | undefined
+  restarted: boolean
+  /** Work is reported, now and at the last reading, and nothing moved in between. `undefined`: not known. */
+  noProgress: boolean | undefined
+  /** Signals that are missing in this good answer. */
+  missing: string[]
+  modelMissing: string | undefined
+  faults: DataFault[]
+}
+
+/** How many runs the sparkline shows. */
+const RECENT = 15
+const PROGRESS = ['steps', 'generation_tokens', 'prompt_tokens', 'finished'] as const satisfies CounterSignal[]
+
+export function view(
+  observation: Observation,
+  before: EndpointState,
+  backend: Backend,
+  now: number,
+  window: number,
+): View {
+  if (observation.up !== true) return withoutReadings(observation, before, backend, now)
+  const { endpoint, readings } = observation
+  const memory = remember(before.history, readings, now, window)
+  const over = increases(memory.history)
+  const last = sinceLast(memory.history)
+  const derived = derive(readings, over)
+  const inside = insideOf(readings)
+  const noProgress = lacksProgress(before, memory.restarted, last, inside, readings)
+  const modelMissing = readings.modelFound ? undefined : (endpoint.model ?? 'unknown')
+  const missing = modelMissing ? [] : missingSignals(readings, backend, before.seen, endpoint.rules)
+  const { failure: _, ...kept } = before
+  const after: EndpointState = {
+    ...kept,
+    failures: 0,
+    goodAt: now,
+    seen: seenSignals(before.seen, readings),
+    blindRuns: missing.length > 0 || modelMissing ? before.blindRuns + 1 : 0,
+    stalledRuns: noProgress === undefined ? before.stalledRuns : noProgress ? before.stalledRuns + 1 : 0,
+    history: memory.history,
+    inside: insideAt(before.inside, memory.history.times, now, inside),
+    recent: [...before.recent, recentOf(derived, backend, now)].slice(-RECENT),
+    gpus: { ...before.gpus, ...Object.fromEntries(gpuNames(readings, backend).map((gpu) => [gpu, now])) },
+    xids: xidsOf(before.xids, readings),
+    ...(readings.model === undefined ? {} : { model: readings.model }),
+  }
+  const faults = [...readings.faults, ...memory.faults, ...derived.faults]
+  return {
+    backend,
+    endpoint,
+    observation,
+    before,
+    after,
+    readings,
+    derived,
+    window: over,
+    last,
+    restarted: memory.restarted,
+    noProgress,
+    missing,
+    modelMissing,
+    faults,
+  }
+}
+
+function withoutReadings(observation: Observation, before: EndpointState, backend: Backend, now: number): View {
+  const failed = observation.up === false
+  const after: EndpointState = {
+    ...before,
+    ...(failed ? { failures: before.failures + 1, failure: observation.failure } : {}),
+    recent: [...before.recent, [now, null, null] as EndpointState['recent'][number]].slice(-RECENT),
+  }
+  return {
+    backend,
+    endpoint: observation.endpoint,
+    observation,
+    before,
+    after,
+    readings: undefined,
+    derived: { numbers: failed ? { up: 0 } : {}, atLeast: [], faults: [] },
+    window: undefined,
+    last: undefined,
+    restarted: false,
+    noProgress: undefined,
+    missing: [],
+    modelMissing: undefined,
+    faults: [],
+  }
+}
+
+/** Requests inside the server, as far as it says. */
+export function insideOf(readings: Readings): number | undefined {
+  const waiting = readings.gauges.waiting?.value
+  const running = readings.gauges.running?.value
+  return waiting === undefined && running === undefined ? undefined : (waiting ?? 0) + (running ?? 0)
+}
+
+function lacksProgress(
+  before: EndpointState,
+  restarted: boolean,
+  last: Increases | undefined,
+  inside: number | undefined,
+  readings: Readings,
+): boolean | undefined {
+  if (inside === undefined || !last) return undefined
+  // A queue that was empty at the last reading may just have been filled: not a stall yet.
+  const insideBefore = before.goodAt === undefined ? 0 : (before.inside[before.goodAt] ?? 0)
+  if (inside === 0 || insideBefore === 0 || restarted) return false
+  const known = PROGRESS.filter((signal) => readings.counters[signal] !== undefined)
+  if (known.length === 0) return undefined
+  return known.every((signal) => (last.counters[signal] ?? 0) === 0)
+}
+
+function insideAt(
+  before: EndpointState['inside'],
+  times: readonly number[],
+  now: number,
+  inside: number | undefined,
+): EndpointState['inside'] {
+  const kept = Object.entries(before).filter(([at]) => times.includes(Number(at)))
+  return { ...Object.fromEntries(kept), ...(inside === undefined ? {} : { [now]: inside }) }
+}
+
+/** The signal that a backend's sparkline shows. */
+function recentOf(derived: Derived, backend: Backend, now: number): EndpointState['recent'][number] {
+  const { numbers } = derived
+  return [now, numbers[mainSignal(backend)] ?? null, numbers.kv_cache ?? null]
+}
+
+function mainSignal(backend: Backend) {
+  switch (backend) {
+    case 'vllm':
+    case 'tgi':
+    case 'tei':
+    case 'sglang':
+    case 'llamacpp':
+      return 'waiting'
+    case 'gateway':
+      return 'running'
+    case 'ollama':
+      return 'canary_wait'
+    case 'openai':
+      return 'canary_ttft'
+    case 'dcgm':
+      return 'gpu_memory'
+    case 'heartbeat-check':
+      return 'beat_age'
+    default:
+      return backend satisfies never
+  }
+}
+
+/** The GPUs of a page by their UUID; a MIG instance that is gone is a change of set-up, not a lost GPU. */
+export function gpuNames(readings: Readings, backend: Backend): string[] {
+  if (backend !== 'dcgm') return []
+  return [...new Set(Object.keys(readings.subjects).map((subject) => subject.split('/')[0] ?? subject))]
+}
+
+function xidsOf(before: Record<string, number>, readings: Readings): Record<string, number> {
+  const seen = Object.entries(readings.subjects).map(([gpu, gauges]): [string, number] => [gpu, gauges.gpu_xid ?? 0])
+  return { ...before, ...Object.fromEntries(seen) }
+}

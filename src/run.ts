@@ -1,0 +1,130 @@
+import type { Config } from './config/config.ts'
+import { deliver, preview, type Sent } from './deliver.ts'
+import type { IO } from './io.ts'
+import { group } from './messages/group.ts'
+import { observe } from './observe.ts'
+import type { Message } from './push/message.ts'
+import { ping } from './push/ping.ts'
+import type { RunResult } from './result.ts'
+import { type Evaluation, evaluate } from './rules/evaluate.ts'
+import type { Notification } from './state/notification.ts'
+import { claimDue } from './state/outbox.ts'
+import { type Opened, openRun, saveDecision, saveSettled } from './state/session.ts'
+import type { State } from './state/state.ts'
+
+export interface RunOptions {
+  config: Config
+  io: IO
+  /** Epoch milliseconds of the scheduled tick, where the schedule names one. */
+  tick?: number | undefined
+  /** Sends and saves nothing. */
+  dryRun?: boolean
+  /** Epoch milliseconds by which the run must have ended. */
+  deadline: number
+}
+
+export interface RunReport {
+  result: RunResult
+  /** The pushes of this run as text: tried, or with `dryRun` those that would be. */
+  messages: Message[]
+  /** Why the run must count as failed although it completed: push server misconfigured, a message waits too long. */
+  problems: string[]
+  decisions: Evaluation['decisions']
+}
+
+/** Kept back from the time for scrapes: to save, push and settle. */
+const RESERVE = 8_000
+/** Kept back from the time for pushes: to settle. */
+const SETTLING = 2_000
+/** A notification that waits longer than this makes the run fail, so that the platform's own alarm tells. */
+const WAITS_TOO_LONG = 15 * 60_000
+const RUNS_KEPT = 8
+
+interface Decision {
+  evaluation: Evaluation
+  state: State
+  due: Notification[]
+}
+
+/**
+ * One run: load the state, ask every endpoint, evaluate, save with what is to be told, push it, settle, save.
+ * The clock is read once for all judgements; later readings only measure the time that is left.
+ * @throws {StoreError | StateError} when the state cannot be read or written.
+ */
+export async function run(options: RunOptions): Promise<RunReport> {
+  const { config, io, tick, deadline } = options
+  const now = io.now()
+  const id = io.runId()
+  const session = { store: io.store, backend: config.backend, now, tick, id }
+  const opened = await openRun({ ...session, dryRun: options.dryRun === true })
+  if (opened.kind !== 'open') return passedOver(opened.kind, options, now)
+  const scrapesEnd = Math.max(deadline - RESERVE, now + (deadline - now) / 2)
+  const observations = await observe(config, io, { now, deadline: scrapesEnd, runId: id })
+  const decide = ({ state: from }: Opened): Decision => {
+    const evaluation = evaluate(from, observations, config, now)
+    const claimed = claimDue(evaluation.state, id, now, Math.max(deadline, now + 1))
+    const runs = [...from.runs, id].slice(-RUNS_KEPT)
+    return { evaluation, due: claimed.due, state: { ...claimed.state, runs, ...(tick === undefined ? {} : { tick }) } }
+  }
+  if (options.dryRun) return dryReport(decide(opened), config, now)
+  const saved = await saveDecision(opened, decide, session)
+  if (saved.kind !== 'saved') return passedOver(saved.kind, options, now)
+  const { evaluation, due } = saved.decision
+  const sent = await deliver(group(due), config, io, { now, deadline: deadline - SETTLING })
+  const settled = due.length === 0 ? saved.state : await saveSettled(saved, sent.deliveries, session)
+  return conclude({ evaluation, sent, settled }, options, now)
+}
+
+/** Counts, logs and pings. */
+async function conclude(
+  done: { evaluation: Evaluation; sent: Sent; settled: State },
+  { config, io }: RunOptions,
+  now: number,
+): Promise<RunReport> {
+  const { evaluation, sent, settled } = done
+  const waiting = group(settled.outbox.map((item) => item.notification)).length
+  const result = resultOf(config, now, evaluation, { delivered: sent.delivered, waiting, refused: sent.refused })
+  const overdue = settled.outbox.filter((item) => now - item.since > WAITS_TOO_LONG).length
+  const problems = [
+    ...sent.problems,
+    ...(overdue > 0
+      ? [`${overdue} notifications could not be delivered for more than 15 minutes: is the push server reachable?`]
+      : []),
+  ]
+  for (const warning of io.store.warnings()) io.log.warn(warning)
+  io.log.info('run', {
+    function: config.backend,
+    outcome: result.outcome,
+    endpoints: result.endpoints.length,
+    down: result.endpoints.filter((e) => !e.up).length,
+    blind: result.endpoints.filter((e) => e.alerts.blind).length,
+    firing: result.endpoints.reduce((n, e) => n + Object.values(e.alerts).filter((p) => p === 'firing').length, 0),
+    pushes: result.pushes,
+    ms: io.now() - now,
+  })
+  if (config.pingUrl !== undefined) await ping(config.pingUrl, problems.length === 0, { io, secrets: config.secrets })
+  return { result, messages: sent.messages, problems, decisions: evaluation.decisions }
+}
+
+function resultOf(config: Config, now: number, evaluation: Evaluation, pushes: RunResult['pushes']): RunResult {
+  return {
+    backend: config.backend,
+    at: new Date(now).toISOString(),
+    outcome: 'completed',
+    endpoints: evaluation.endpoints,
+    pushes,
+  }
+}
+
+function dryReport({ evaluation, due }: Decision, config: Config, now: number): RunReport {
+  const groups = group(due)
+  const result = resultOf(config, now, evaluation, { delivered: 0, waiting: groups.length, refused: 0 })
+  return { result, messages: preview(groups, config, now), problems: [], decisions: evaluation.decisions }
+}
+
+function passedOver(outcome: 'duplicate' | 'superseded', { config, io }: RunOptions, now: number): RunReport {
+  io.log.info('run', { function: config.backend, outcome, ms: io.now() - now })
+  const pushes = { delivered: 0, waiting: 0, refused: 0 }
+  const result: RunResult = { backend: config.backend, at: new Date(now).toISOString(), outcome, endpoints: [], pushes }
+  return { result, messages: [], problems: [], decisions: [] }
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import type { Backend } from './backends/backend.ts'
+import { type Config, ConfigError } from './config/config.ts'
+import { parseConfig } from './config/parse.ts'
+import type { IO } from './io.ts'
+import { createLog, mask } from './log.ts'
+import { run } from './run.ts'
+import { openStore } from './state/open.ts'
+import type { Store } from './state/store.ts'
+
+/** What a schedule sends; EventBridge names the tick in `time`. */
+export interface ScheduledEvent {
+  time?: string
+}
+
+/** What Lambda gives beside the event. */
+export interface ScheduledContext {
+  getRemainingTimeInMillis?: () => number
+}
+
+export interface HandlerAnswer {
+  statusCode: 200
+  /** JSON text of a `RunResult`. */
+  body: string
+}
+
+/** The run completed, and yet somebody must look: it rejects, so that the platform counts an error. */
+export class RunFailed extends Error {
+  override name = 'RunFailed'
+}
+
+/** Without a limit of the platform's, a run ends itself after this much. */
+const LOCAL_LIMIT = 50_000
+/** Kept back from the platform's limit, to end by ourselves. */
+const MARGIN = 1_000
+
+let kept: { key: string; store: Store } | undefined
+
+/** The handler of one function: environment → configuration → one run. Everything wrong is found at each call, not at import. */
+export function scheduled(
+  backend: Backend,
+): (event?: ScheduledEvent, context?: ScheduledContext) => Promise<HandlerAnswer> {
+  return async (event, context) => {
+    const env = process.env
+    const lambda = env.AWS_LAMBDA_FUNCTION_NAME !== undefined
+    const parsed = parseConfig(backend, env, { lambda })
+    if ('problems' in parsed) throw new ConfigError(parsed.problems)
+    const { config } = parsed
+    try {
+      const io = realIO(config)
+      const tick = event?.time === undefined ? Number.NaN : Date.parse(event.time)
+      const report = await run({
+        config,
+        io,
+        tick: Number.isNaN(tick) ? undefined : tick,
+        deadline: io.now() + limitOf(config, context),
+      })
+      if (report.problems.length > 0) throw new RunFailed(report.problems.join('\n'))
+      return { statusCode: 200, body: JSON.stringify(report.result) }
+    } catch (error) {
+      throw masked(error, config.secrets)
+    }
+  }
+}
+
+/** The real clock, store and log of a process. */
+export function realIO(config: Config): IO {
+  const key = JSON.stringify(config.state)
+  if (kept?.key !== key) kept = { key, store: openStore(config.state) }
+  return {
+    now: () => Date.now(),
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    store: kept.store,
+    log: createLog(config.logLevel, config.secrets, (line) => console.log(line)),
+    runId: () => randomUUID(),
+    print: (text) => console.log(text),
+  }
+}
+
+/** Milliseconds that a run may take. */
+export function limitOf(config: Config, context?: ScheduledContext): number {
+  const left = context?.getRemainingTimeInMillis?.()
+  if (left !== undefined) return Math.max(1_000, left - MARGIN)
+  return LOCAL_LIMIT + (config.canary.load ? config.canary.loadTimeout : 0)
+}
+
+/** The same error without a secret in it. */
+function masked(error: unknown, secrets: readonly string[]): unknown {
+  if (!(error instanceof Error)) return new Error(mask(String(error), secrets))
+  error.message = mask(error.message, secrets)
+  if (error.stack !== undefined) error.stack = mask(error.stack, secrets)
+  return error
+}

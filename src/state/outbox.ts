@@ -1,0 +1,77 @@
+import type { Notification } from './notification.ts'
+import type { Alert, Outgoing, State } from './state.ts'
+
+/** What came of trying to deliver one notification. */
+export interface Delivery {
+  id: string
+  kind: 'delivered' | 'waiting' | 'unanswered' | 'refused'
+  /** Milliseconds the server asked us to wait. */
+  retryAfter?: number
+}
+
+/** Puts notifications that are not there yet at the end of the outbox. */
+export function enqueue(outbox: readonly Outgoing[], notifications: readonly Notification[], now: number): Outgoing[] {
+  const known = new Set(outbox.map((o) => o.notification.id))
+  const fresh = notifications.filter((n) => !known.has(n.id))
+  return [...outbox, ...fresh.map((notification) => ({ notification, since: now, tries: 0 }))]
+}
+
+/**
+ * Claims all that is due for this run, until `until`: another run leaves it alone until then, so that a crash, a
+ * failed try and an overlapping run all mean "due again later". What another run has claimed is not due.
+ */
+export function claimDue(state: State, by: string, now: number, until: number): { state: State; due: Notification[] } {
+  const due: Notification[] = []
+  const outbox = state.outbox.map((item) => {
+    if (isClaimed(item, now) || (item.retryAt !== undefined && item.retryAt > now)) return item
+    // A claim that ran out belongs to a run that died between sending and settling: it may have been sent.
+    const notification = item.claim ? { ...item.notification, maybeSent: true } : item.notification
+    due.push(notification)
+    return { ...item, notification, claim: { by, until }, tries: item.tries + 1 }
+  })
+  return { state: { ...state, outbox }, due }
+}
+
+/** Another run is trying this one right now. */
+export function isClaimed(item: Outgoing, now: number): boolean {
+  return item.claim !== undefined && item.claim.until > now
+}
+
+/**
+ * Takes delivered and refused notifications out of the outbox, frees the others, and notes on each alert that it was
+ * told. Works on whatever state is newest: another run may have written since the claim.
+ */
+export function settle(state: State, deliveries: readonly Delivery[], now: number): State {
+  const byId = new Map(deliveries.map((d) => [d.id, d]))
+  const settled: Notification[] = []
+  const outbox = state.outbox.flatMap((item): Outgoing[] => {
+    const delivery = byId.get(item.notification.id)
+    if (!delivery) return [item]
+    if (delivery.kind === 'delivered') settled.push(item.notification)
+    if (delivery.kind === 'delivered' || delivery.kind === 'refused') return []
+    const { claim: _, retryAt: __, ...rest } = item
+    const notification = delivery.kind === 'unanswered' ? { ...item.notification, maybeSent: true } : item.notification
+    return [
+      delivery.retryAfter === undefined
+        ? { ...rest, notification }
+        : { ...rest, notification, retryAt: now + delivery.retryAfter },
+    ]
+  })
+  return settled.reduce((next, n) => told(next, n, now), { ...state, outbox })
+}
+
+function told(state: State, notification: Notification, now: number): State {
+  const { endpoint, firedAt } = notification
+  const entry = endpoint === undefined ? undefined : state.endpoints[endpoint]
+  if (endpoint === undefined || !entry) return state
+  const key = alertKey(notification.rule, notification.subject)
+  const alert: Alert | undefined = entry.alerts[key]
+  if (alert?.firedAt !== firedAt) return state
+  const alerts = { ...entry.alerts, [key]: { ...alert, told: now } }
+  return { ...state, endpoints: { ...state.endpoints, [endpoint]: { ...entry, alerts } } }
+}
+
+/** The name of an alert inside an endpoint's state: the rule, or the rule and its subject. */
+export function alertKey(rule: string, subject: string | undefined): string {
+  return subject === undefined ? rule : `${rule}@${subject}`
+}

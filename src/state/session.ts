@@ -1,0 +1,172 @@
+import type { Backend } from '../backends/backend.ts'
+import { type Delivery, enqueue, settle } from './outbox.ts'
+import { emptyState, readState, type State, writeState } from './state.ts'
+import { type Saved, type Store, StoreError, type Version } from './store.ts'
+
+/** The state cannot be used by this version of the code; nothing was written. */
+export class StateError extends Error {
+  override name = 'StateError'
+}
+
+export interface Opened {
+  kind: 'open'
+  state: State
+  /** `undefined`: there is no object yet. */
+  version: Version | undefined
+}
+
+export type PassedOver = { kind: 'duplicate' | 'superseded' }
+
+interface Session {
+  store: Store
+  backend: Backend
+  /** The run's own time, epoch milliseconds. */
+  now: number
+  tick: number | undefined
+}
+
+/** The object of one function. */
+export function stateKey(backend: Backend): string {
+  return `${backend}.json`
+}
+
+/**
+ * Loads what the last run left. A broken object is put aside under another key and the fresh state tells so once; the
+ * object of a newer version is refused and left as it is.
+ */
+export async function openRun(session: Session & { dryRun: boolean }): Promise<Opened | PassedOver> {
+  const opened = await open(session)
+  return passOver(opened.state, session.tick) ?? opened
+}
+
+/** A tick that was handled already, or an older one, is not handled again. */
+function passOver(state: State, tick: number | undefined): PassedOver | undefined {
+  if (tick === undefined || state.tick === undefined || tick > state.tick) return undefined
+  return { kind: tick === state.tick ? 'duplicate' : 'superseded' }
+}
+
+async function open(session: Session & { dryRun: boolean }): Promise<Opened> {
+  const { store, backend, now } = session
+  const stored = await store.load(stateKey(backend))
+  if (!stored) return { kind: 'open', state: emptyState(), version: undefined }
+  const read = readState(stored.text)
+  switch (read.kind) {
+    case 'state':
+      return { kind: 'open', state: read.state, version: stored.version }
+    case 'newer':
+      throw new StateError(
+        `${stateKey(backend)}: the state was written by a newer Queuebell (version ${read.version}); deploy that version, or remove the object to start anew. Nothing was written.`,
+      )
+    case 'broken':
+      if (!session.dryRun) await store.put(asideKey(backend, now), stored.text)
+      return { kind: 'open', state: startAnew(backend, now), version: stored.version }
+    default:
+      return read satisfies never
+  }
+}
+
+function asideKey(backend: Backend, now: number): string {
+  return `${backend}.broken-${new Date(now).toISOString().replaceAll(':', '-')}.json`
+}
+
+function startAnew(backend: Backend, now: number): State {
+  const incident = `|state-broken|${backend}@${now}`
+  const notification = {
+    id: `${incident}/told-once/${now}`,
+    incident,
+    reason: 'told-once',
+    rule: 'state-broken',
+    subject: asideKey(backend, now),
+    priority: 6,
+    at: now,
+    firedAt: now,
+  } as const
+  return { ...emptyState(), outbox: enqueue([], [notification], now) }
+}
+
+export interface Decided {
+  state: State
+}
+
+export type SavedDecision<D extends Decided> = { kind: 'saved'; decision: D; state: State; version: Version }
+
+/**
+ * Saves what `decide` makes of the state. When another run wrote meanwhile: go on if the write was our own and only
+ * its answer was lost, else decide anew from its state, once; a run whose time has passed by then is superseded.
+ */
+export async function saveDecision<D extends Decided>(
+  opened: Opened,
+  decide: (from: Opened) => D,
+  session: Session & { id: string },
+): Promise<SavedDecision<D> | PassedOver> {
+  const first = decide(opened)
+  const saved = await trySave(opened, first.state, session)
+  if (saved.kind === 'saved') return { ...saved, decision: first }
+  const newer = saved.found
+  const passed = passOver(newer.state, session.tick)
+  if (passed) return passed
+  if (newer.state.ranAt !== undefined && newer.state.ranAt > session.now) return { kind: 'superseded' }
+  const second = decide(newer)
+  const again = await trySave(newer, second.state, session)
+  return again.kind === 'saved' ? { ...again, decision: second } : { kind: 'superseded' }
+}
+
+type Tried = { kind: 'saved'; state: State; version: Version } | { kind: 'conflict'; found: Opened }
+
+/** One compare-and-swap, and what came of it when its answer was lost. */
+async function trySave(from: Opened, state: State, session: Session & { id: string }): Promise<Tried> {
+  const text = writeState(state)
+  const save = () => session.store.save(stateKey(session.backend), text, from.version)
+  let saved: Saved
+  try {
+    saved = await save()
+  } catch (error) {
+    if (!isLost(error)) throw error
+    const found = await open({ ...session, dryRun: true })
+    if (found.state.runs.includes(session.id)) return written(found)
+    if (found.version !== from.version) return { kind: 'conflict', found }
+    saved = await save()
+  }
+  if (saved !== 'conflict') return { kind: 'saved', state, version: saved.version }
+  const found = await open({ ...session, dryRun: true })
+  return found.state.runs.includes(session.id) ? written(found) : { kind: 'conflict', found }
+}
+
+function written(found: Opened): Tried {
+  if (found.version === undefined) return { kind: 'conflict', found }
+  return { kind: 'saved', state: found.state, version: found.version }
+}
+
+/** The store did not answer, or not clearly: the write may have been made. */
+function isLost(error: unknown): boolean {
+  return error instanceof StoreError && !error.permanent
+}
+
+const SETTLE_TRIES = 5
+
+/**
+ * Writes down what was delivered, on whatever state is newest. Settling is by id, so it may be done again.
+ * @throws {StoreError} when it cannot be written: then the next run sends again.
+ */
+export async function saveSettled(
+  from: { state: State; version: Version },
+  deliveries: readonly Delivery[],
+  session: Session,
+): Promise<State> {
+  let current: { state: State; version: Version | undefined } = from
+  for (let tries = 1; ; tries += 1) {
+    const state = settle(current.state, deliveries, session.now)
+    try {
+      const saved = await session.store.save(stateKey(session.backend), writeState(state), current.version)
+      if (saved !== 'conflict') return state
+      if (tries >= SETTLE_TRIES)
+        throw new StoreError(
+          `${stateKey(session.backend)}: other runs kept writing while this one settled its pushes`,
+          false,
+        )
+    } catch (error) {
+      if (!isLost(error) || tries >= SETTLE_TRIES) throw error
+    }
+    current = await open({ ...session, dryRun: true })
+  }
+}

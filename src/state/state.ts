@@ -1,0 +1,150 @@
+import * as z from 'zod'
+import { BASELINE } from '../signals/baseline.ts'
+import { HISTORY } from '../signals/window.ts'
+import { FAILURE_KINDS } from './failure.ts'
+import type { Notification } from './notification.ts'
+
+/** The schema version this code writes; see `docs/state.md`. */
+export const STATE_VERSION = 1
+
+const time = z.number().int()
+const count = z.number().int().nonnegative()
+
+/** One condition for one subject while it is not ok. Times are epoch milliseconds. */
+const ALERT = z.object({
+  phase: z.enum(['pending', 'firing']),
+  /** The breach began. */
+  since: time,
+  firedAt: time.optional(),
+  /** The last run in which the measure was known. */
+  seenAt: time,
+  /** Clear runs in a row while firing. */
+  clears: count,
+  /** The worst value since it began. */
+  peak: z.number().optional(),
+  /** The last push about it was accepted. Absent while nothing was told. */
+  told: time.optional(),
+  /** No traffic since, while firing. */
+  idleSince: time.optional(),
+  /** The server restarted while it fired. */
+  restarted: z.literal(true).optional(),
+})
+export type Alert = z.infer<typeof ALERT>
+
+const ENDPOINT_STATE = z.object({
+  /** First run with this endpoint in the configuration. */
+  since: time,
+  /** Scrapes or canaries failed in a row. */
+  failures: count,
+  failure: z
+    .object({
+      kind: z.enum(FAILURE_KINDS),
+      code: z.string().optional(),
+      status: z.number().optional(),
+      detail: z.string().optional(),
+    })
+    .optional(),
+  /** The last good answer. */
+  goodAt: time.optional(),
+  /** Signals seen here, so that a vanished one is noticed. */
+  seen: z.array(z.string()),
+  /** Good scrapes in a row in which something was missing. */
+  blindRuns: count,
+  /** Good scrapes in a row with work and without progress. */
+  stalledRuns: count,
+  history: HISTORY.optional(),
+  /** Requests inside (waiting + running) at the kept readings: time → requests. */
+  inside: z.record(z.string(), z.number()),
+  /** Time, main signal and KV use at the last runs, oldest first: for the sparkline, growth and trends. */
+  recent: z.array(z.tuple([time, z.number().nullable(), z.number().nullable()])),
+  baselines: z.record(z.string(), BASELINE),
+  /** GPUs seen here → the last time. */
+  gpus: z.record(z.string(), time),
+  /** GPU → its last XID. */
+  xids: z.record(z.string(), z.number()),
+  model: z.string().optional(),
+  /** By rule, or `rule@subject`. */
+  alerts: z.record(z.string(), ALERT),
+})
+export type EndpointState = z.infer<typeof ENDPOINT_STATE>
+
+const OUTGOING = z.object({
+  /** Complete in itself; its shape is `Notification`. */
+  notification: z.custom<Notification>(
+    (n) => typeof n === 'object' && n !== null && typeof (n as Notification).id === 'string',
+  ),
+  /** Entered the outbox. */
+  since: time,
+  /** A run that is trying, and when its claim ends. */
+  claim: z.object({ by: z.string(), until: time }).optional(),
+  /** Not before. */
+  retryAt: time.optional(),
+  tries: count,
+})
+export type Outgoing = z.infer<typeof OUTGOING>
+
+const STATE = z.object({
+  v: z.literal(STATE_VERSION),
+  /** Ids of the last runs that wrote, newest last: so that a run finds its own write. */
+  runs: z.array(z.string()),
+  /** The last scheduled tick that was handled. */
+  tick: time.optional(),
+  ranAt: time.optional(),
+  /** Milliseconds between the last runs, newest last. */
+  gaps: z.array(z.number()),
+  endpoints: z.record(z.string(), ENDPOINT_STATE),
+  outbox: z.array(OUTGOING),
+})
+export type State = z.infer<typeof STATE>
+
+export function emptyState(): State {
+  return { v: STATE_VERSION, runs: [], gaps: [], endpoints: {}, outbox: [] }
+}
+
+export function newEndpointState(now: number): EndpointState {
+  return {
+    since: now,
+    failures: 0,
+    seen: [],
+    blindRuns: 0,
+    stalledRuns: 0,
+    inside: {},
+    recent: [],
+    baselines: {},
+    gpus: {},
+    xids: {},
+    alerts: {},
+  }
+}
+
+export type ReadState =
+  | { kind: 'state'; state: State }
+  /** Empty, not JSON, or not the schema: to be put aside. */
+  | { kind: 'broken'; why: string }
+  /** Written by a newer version: not to be touched. */
+  | { kind: 'newer'; version: number }
+
+/** Reads what the last run left. Numbers that did not survive JSON make the state broken, never 0. */
+export function readState(text: string): ReadState {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    return { kind: 'broken', why: text.trim() === '' ? 'it is empty' : 'it is not JSON' }
+  }
+  const version = (json as { v?: unknown } | null)?.v
+  if (typeof version === 'number' && version > STATE_VERSION) return { kind: 'newer', version }
+  const parsed = STATE.safeParse(json)
+  if (parsed.success) return { kind: 'state', state: parsed.data }
+  const issue = parsed.error.issues[0]
+  return { kind: 'broken', why: `${issue?.path.join('.') || 'the whole'}: ${issue?.message ?? 'not the schema'}` }
+}
+
+/** Writes the state; refuses numbers that JSON would turn into null. */
+export function writeState(state: State): string {
+  return JSON.stringify(state, (key, value) => {
+    if (typeof value === 'number' && !Number.isFinite(value))
+      throw new Error(`state: ${key} is ${value}, which JSON cannot hold`)
+    return value
+  })
+}
