@@ -1,0 +1,69 @@
+import type { IO } from '../io.ts'
+import { discard, openDispatcher, send, withDeadline } from '../scrape/get.ts'
+import { failureOf, serverWords } from '../scrape/wire.ts'
+
+export interface PingOptions {
+  io: Pick<IO, 'log'>
+  /** What may not be shown, beside the address itself: its path is a key. */
+  secrets: readonly string[]
+  /** Milliseconds; 5 s unless told. */
+  timeout?: number
+}
+
+const TIMEOUT_MS = 5_000
+
+/**
+ * Tells the watcher's own watcher how the run ended. A service that knows `/fail` hears of a failed run at once; any
+ * other hears nothing then, and alerts by itself when the next ping is missing. Never throws: it must not spoil a run.
+ */
+export async function ping(
+  url: string,
+  ok: boolean,
+  { io, secrets, timeout = TIMEOUT_MS }: PingOptions,
+): Promise<void> {
+  const target = pingUrl(url, ok)
+  if (target === undefined) return
+  const { host, pathname } = new URL(target)
+  const connections = openDispatcher()
+  try {
+    const response = await send(target, {
+      headers: { 'user-agent': 'queuebell' },
+      signal: withDeadline(timeout),
+      redirect: 'follow',
+      dispatcher: connections.dispatcher,
+    })
+    const { status } = response
+    if (response.ok) {
+      discard(response.body)
+      io.log.debug('ping', { host, ok, status })
+    } else {
+      const reason = await serverWords(response, [...secrets, url, target, pathname])
+      io.log.warn('ping refused: is PING_URL right?', { host, ok, status, reason })
+    }
+  } catch (error) {
+    const { kind, code } = failureOf(error, false)
+    io.log.warn('ping failed', { host, ok, failure: kind, code })
+  } finally {
+    await connections.close()
+  }
+}
+
+/**
+ * The address to ping after a run, its query kept. After a failed run `undefined` where the service has no `/fail`.
+ *
+ * `/fail` is known to healthchecks.io (`hc-ping.com/<uuid>`, `hc-ping.com/<key>/<slug>`), to its self-hosted form
+ * (`…/ping/<uuid>`), and to heartbeats of the form `…/heartbeat/<key>` (Notifly, Better Stack).
+ * https://healthchecks.io/docs/http_api/
+ */
+export function pingUrl(url: string, ok: boolean): string | undefined {
+  if (!URL.canParse(url)) return undefined
+  const target = new URL(url)
+  if (ok) return target.href
+  if (!knowsFail(target)) return undefined
+  target.pathname = `${target.pathname.replace(/\/+$/, '')}/fail`
+  return target.href
+}
+
+function knowsFail({ hostname, pathname }: URL): boolean {
+  return hostname === 'hc-ping.com' || /\/(?:ping|heartbeats?)\/[^/]/.test(pathname)
+}

@@ -1,0 +1,148 @@
+import Agent from 'undici/lib/dispatcher/agent.js'
+import { mask } from '../log.ts'
+import type { Failure } from '../state/failure.ts'
+import { failureOf, serverWords } from './wire.ts'
+
+export interface GetOptions {
+  headers?: Record<string, string>
+  /** Milliseconds over everything: name, connection, redirects, headers and body. */
+  timeout: number
+  /** The run's own end. */
+  signal?: AbortSignal
+  /** From {@link openDispatcher}. */
+  dispatcher: unknown
+  /** Decoded bytes; 16 MiB unless told. */
+  maxBytes?: number
+  /** Receives the decoded body piece by piece. What it received counts only if the answer is `ok`. */
+  onChunk(chunk: Uint8Array): void
+}
+
+export type Got = { ok: true; contentType: string; headers: Headers; bytes: number } | { ok: false; failure: Failure }
+
+const MAX_BYTES = 16 * 1024 * 1024
+const MAX_HOPS = 5
+
+/**
+ * Gets a text page: one deadline over headers and body, a limit on its decoded size, redirects within the origin only.
+ * Every failure is a result, never an exception, and shows nothing of the request's credentials.
+ */
+export async function get(url: string, options: GetOptions): Promise<Got> {
+  const signal = withDeadline(options.timeout, options.signal)
+  const headers = {
+    accept: 'text/plain;version=0.0.4',
+    'accept-encoding': 'identity',
+    'user-agent': 'queuebell',
+    ...options.headers,
+  }
+  let inBody = false
+  try {
+    const response = await follow(url, { headers, signal, dispatcher: options.dispatcher })
+    if ('kind' in response) return { ok: false, failure: response }
+    if (!response.ok) return { ok: false, failure: await refusal(response, headers) }
+    inBody = true
+    const read = await readBody(response.body, options.maxBytes ?? MAX_BYTES, options.onChunk)
+    if (typeof read !== 'number') return { ok: false, failure: read }
+    const contentType = response.headers.get('content-type') ?? ''
+    return { ok: true, contentType, headers: response.headers, bytes: read }
+  } catch (error) {
+    return { ok: false, failure: signal.aborted ? { kind: 'timeout' } : failureOf(error, inBody) }
+  }
+}
+
+/**
+ * The connections of one run. Closed at its end: a socket kept while the process is frozen is dead when it wakes.
+ * Nothing is kept alive inside a run either, since a POST on a socket that the server is just closing is lost or doubled.
+ */
+export function openDispatcher(): { dispatcher: unknown; close(): Promise<void> } {
+  const agent = new Agent({
+    // Shorter than a try, so that an address that swallows packets is known as "never sent".
+    connect: { timeout: 4_000, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 1_000 },
+    // Node gives each address 250 ms, less than a slow handshake takes. https://github.com/nodejs/node/issues/54359
+    connections: null,
+    pipelining: 0,
+    allowH2: false,
+    // Our own deadline decides; the Agent's limits are coarse and a trickle defeats them.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  return { dispatcher: agent, close: () => agent.destroy() }
+}
+
+/**
+ * `fetch` as it is at the moment of the call, through a dispatcher. Redirects are left to the caller.
+ * The cast is here alone: the types of Node's own undici and of the package differ.
+ */
+export function send(url: string, init: Omit<RequestInit, 'dispatcher'> & { dispatcher: unknown }): Promise<Response> {
+  return globalThis.fetch(url, { redirect: 'manual', ...init } as RequestInit)
+}
+
+/** Aborts with a TimeoutError after `ms`, or when `signal` aborts. */
+export function withDeadline(ms: number, signal?: AbortSignal): AbortSignal {
+  const deadline = AbortSignal.timeout(Math.max(0, Math.round(ms)))
+  return signal === undefined ? deadline : AbortSignal.any([deadline, signal])
+}
+
+/** Lets go of a body that nobody reads, so that its socket is freed. Not awaited: a copied body waits for its other half. */
+export function discard(body: ReadableStream | null): void {
+  void body?.cancel().catch(() => {})
+}
+
+/** The answer at the end of a few redirects within the origin, which keep the request's headers. */
+async function follow(
+  start: string,
+  init: { headers: Record<string, string>; signal: AbortSignal; dispatcher: unknown },
+): Promise<Response | Failure> {
+  let url = new URL(start)
+  for (let hops = 0; ; hops++) {
+    const response = await send(url.href, init)
+    const location = response.headers.get('location')
+    if (response.status < 300 || response.status > 399 || response.status === 304 || location === null) return response
+    discard(response.body)
+    const target = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
+    if (target?.origin !== url.origin || hops === MAX_HOPS) {
+      const detail = target === undefined ? undefined : mask(target.origin + target.pathname, secretsOf(init.headers))
+      return { kind: 'redirected', status: response.status, ...(detail === undefined ? {} : { detail }) }
+    }
+    url = target
+  }
+}
+
+async function refusal(response: Response, headers: Record<string, string>): Promise<Failure> {
+  const { status } = response
+  const detail = await serverWords(response, secretsOf(headers))
+  const kind = status === 401 || status === 403 ? 'not-authorised' : status === 404 ? 'not-found' : 'http'
+  return { kind, status, ...(detail === undefined ? {} : { detail }) }
+}
+
+function secretsOf(headers: Record<string, string>): string[] {
+  return Object.entries(headers).flatMap(([name, value]) => (/authorization|key|token/i.test(name) ? [value] : []))
+}
+
+/** Reads to the end. @returns the number of decoded bytes, or why they are of no use. @throws what the stream throws. */
+async function readBody(
+  body: ReadableStream<Uint8Array> | null,
+  maxBytes: number,
+  onChunk: (chunk: Uint8Array) => void,
+): Promise<number | Failure> {
+  if (body === null) return 0
+  const reader = body.getReader()
+  let bytes = 0
+  let opening = ''
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return bytes
+      bytes += value.byteLength
+      if (bytes > maxBytes) return { kind: 'too-large' }
+      if (opening.length < LONGEST_MAGIC) opening += Buffer.from(value.subarray(0, LONGEST_MAGIC)).toString('latin1')
+      if (MAGICS.some((magic) => opening.startsWith(magic))) return { kind: 'compressed' }
+      onChunk(value)
+    }
+  } finally {
+    void reader.cancel().catch(() => {})
+  }
+}
+
+/** How gzip, compress and zstd begin; text never does. fetch decodes what is declared, so what still begins so was not. */
+const MAGICS = ['\x1f\x8b', '\x1f\x9d', '\x28\xb5\x2f\xfd']
+const LONGEST_MAGIC = 4

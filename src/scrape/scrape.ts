@@ -1,0 +1,70 @@
+import type { BackendTable } from '../backends/backend.ts'
+import type { Endpoint } from '../config/config.ts'
+import type { Answer } from '../rules/observation.ts'
+import type { Readings } from '../signals/signals.ts'
+import { createPageReader } from './exposition.ts'
+import { get } from './get.ts'
+import type { Page } from './page.ts'
+import { readPage } from './read.ts'
+import { toWords } from './wire.ts'
+
+export interface ScrapeOptions {
+  /** Epoch milliseconds: the run's own time, against which a sample's timestamp is judged. */
+  now: number
+  dispatcher: unknown
+  /** The run's own end. */
+  signal?: AbortSignal
+}
+
+type Source = Pick<Endpoint, 'url' | 'timeout' | 'model' | 'authorization'>
+
+/** Asks one endpoint for its metrics. Whatever it does is an answer; nothing is thrown. */
+export async function scrape(source: Source, table: BackendTable, options: ScrapeOptions): Promise<Answer> {
+  const reader = createPageReader(table)
+  let opening = Buffer.alloc(0)
+  const got = await get(source.url, {
+    headers: source.authorization === undefined ? {} : { authorization: source.authorization },
+    timeout: source.timeout,
+    dispatcher: options.dispatcher,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    onChunk(chunk) {
+      if (opening.length < OPENING_BYTES) opening = Buffer.concat([opening, chunk.subarray(0, OPENING_BYTES)])
+      reader.push(chunk)
+    },
+  })
+  if (!got.ok) return { up: false, failure: got.failure }
+  const page = reader.end()
+  if (isPrometheus(page, got.contentType, table)) {
+    return { up: true, readings: readPage(page, table, { model: source.model, now: options.now }) }
+  }
+  const detail = toWords(opening.toString('utf8'), source.authorization === undefined ? [] : [source.authorization])
+  return { up: false, failure: { kind: 'not-prometheus', ...(detail === undefined ? {} : { detail }) } }
+}
+
+/** Kept of the body, to tell what came instead of metrics. */
+const OPENING_BYTES = 2_000
+
+/**
+ * Tells a metrics page from a web page, JSON, a greeting ("Ollama is running") or nothing. The content type alone is no
+ * proof: home-made exporters send `text/html`. A page of comments alone is a good one with nothing to tell yet, which is
+ * for the rule `blind`; an empty one is good only where the backend is known to start so.
+ */
+function isPrometheus(page: Page, contentType: string, table: BackendTable): boolean {
+  if (page.firstByte === LESS_THAN) return false
+  if (page.sampleCount > 0) return true
+  if (page.lines === 0) return table.emptyIsHealthy === true
+  return page.comments === page.lines && !/html|json/i.test(contentType)
+}
+
+const LESS_THAN = 0x3c
+
+/** Asks the GPU exporter beside a server; it only adds to what a message says, so without an answer there is nothing to tell. */
+export async function scrapeGpu(
+  url: string,
+  table: BackendTable,
+  options: ScrapeOptions & { timeout: number },
+): Promise<Readings | undefined> {
+  const source = { url, timeout: options.timeout, model: undefined, authorization: undefined }
+  const answer = await scrape(source, table, options)
+  return answer.up ? answer.readings : undefined
+}
