@@ -1,0 +1,73 @@
+import type { CanaryConfig, Endpoint } from '../config/config.ts'
+import type { Answer, Observation } from '../rules/observation.ts'
+import type { CanaryOptions } from './exchange.ts'
+import { ollamaCanary } from './ollama.ts'
+import { openaiCanary } from './openai.ts'
+import { deepQueue } from './queue.ts'
+import { requestIdOf } from './trace.ts'
+
+export interface CanariesOptions {
+  backend: 'ollama' | 'openai'
+  canary: CanaryConfig
+  /** A stopwatch in milliseconds, from any beginning. */
+  clock(): number
+  runId: string
+  dispatcher: unknown
+  /** The run's own end. */
+  signal: AbortSignal
+  /** Milliseconds until then. */
+  timeLeft: number
+  /** The run's time, epoch milliseconds. */
+  now: number
+}
+
+/** Less than this is no time to ask in. Milliseconds. */
+const LEAST_TIME = 100
+
+/**
+ * Asks every endpoint. Canaries to one server wait for each other, so that none measures another of ours; different
+ * servers are asked at once. In the order of the endpoints; nothing is thrown.
+ */
+export async function canaries(endpoints: readonly Endpoint[], options: CanariesOptions): Promise<Observation[]> {
+  const end = options.clock() + options.timeLeft
+  const servers = new Map<string, Endpoint[]>()
+  for (const endpoint of endpoints) {
+    const { origin } = new URL(endpoint.url)
+    servers.set(origin, [...(servers.get(origin) ?? []), endpoint])
+  }
+  const observed = await Promise.all([...servers.values()].map((queue) => askInTurn(queue, options, end)))
+  const byName = new Map(observed.flat().map((observation) => [observation.endpoint.name, observation]))
+  return endpoints.flatMap((endpoint) => byName.get(endpoint.name) ?? [])
+}
+
+async function askInTurn(queue: readonly Endpoint[], options: CanariesOptions, end: number): Promise<Observation[]> {
+  const observations: Observation[] = []
+  for (const [index, endpoint] of queue.entries()) {
+    const start = options.clock()
+    const timeLeft = end - start
+    // A fair share of what is left: one model that hangs must not leave the others on its server unasked for ever.
+    const timeout = Math.min(endpoint.timeout, timeLeft / (queue.length - index))
+    const answer = await askOne({ ...endpoint, timeout }, { ...options, timeLeft })
+    observations.push({ ...answer, endpoint, took: options.clock() - start })
+  }
+  return observations
+}
+
+async function askOne(endpoint: Endpoint, options: CanariesOptions): Promise<Answer> {
+  if (endpoint.timeout < LEAST_TIME) {
+    return { up: false, failure: { kind: 'timeout' } }
+  }
+  const canary: CanaryOptions = { ...options, requestId: requestIdOf(options.runId, endpoint.name) }
+  switch (options.backend) {
+    case 'ollama':
+      return ollamaCanary(endpoint, canary)
+    case 'openai': {
+      const detail = await deepQueue(endpoint, options)
+      return detail === undefined
+        ? openaiCanary(endpoint, canary)
+        : { up: undefined, canary: { status: 'skipped', detail } }
+    }
+    default:
+      return options.backend satisfies never
+  }
+}

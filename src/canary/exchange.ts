@@ -1,0 +1,135 @@
+import type { CanaryConfig, Endpoint } from '../config/config.ts'
+import { send } from '../scrape/get.ts'
+import { failureOf, toWords } from '../scrape/wire.ts'
+import type { Failure } from '../state/failure.ts'
+
+/** Bytes of one canary's answer: a token and its frame are a few hundred; what is longer is no such answer. */
+const MOST_BYTES = 1024 * 1024
+
+/** What a canary is given beside its endpoint. */
+export interface CanaryOptions {
+  canary: CanaryConfig
+  /** A stopwatch in milliseconds, from any beginning. */
+  clock(): number
+  /** Sent as `X-Request-Id`, so that the server's own logs show the canary. */
+  requestId: string
+  /** From `openDispatcher`: its own time-outs are off, so that our deadline decides. */
+  dispatcher: unknown
+  /** Ends the canary early: the run's own deadline. */
+  signal?: AbortSignal
+  /** Milliseconds left in the run: a load that cannot end in them is not begun, for it would be aborted at each run anew. */
+  timeLeft?: number
+}
+
+/** The canary got no usable answer; carries why. */
+export class CanaryFailed extends Error {
+  override name = 'CanaryFailed'
+  constructor(readonly failure: Failure) {
+    super(failure.kind)
+  }
+}
+
+export interface Exchange {
+  url: string
+  /** JSON body; with one it is a POST, without a GET. */
+  body?: unknown
+  headers: Record<string, string>
+  /** Ends the whole exchange, headers and body. */
+  signal: AbortSignal
+  dispatcher: unknown
+}
+
+/** The headers of every request of one canary. */
+export function headersOf(endpoint: Endpoint, requestId: string): Record<string, string> {
+  return {
+    'user-agent': 'queuebell',
+    'x-request-id': requestId,
+    ...(endpoint.authorization === undefined ? {} : { authorization: endpoint.authorization }),
+  }
+}
+
+/**
+ * Sends one request; redirects are not followed, since a redirected POST loses its body.
+ * @throws {CanaryFailed} when no headers came.
+ */
+export async function exchange(request: Exchange): Promise<Response> {
+  const { url, body, headers, signal, dispatcher } = request
+  try {
+    if (body === undefined) return await send(url, { headers, signal, dispatcher })
+    return await send(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal,
+      dispatcher,
+    })
+  } catch (error) {
+    throw new CanaryFailed(failureOf(error, false))
+  }
+}
+
+/**
+ * The lines of an answer as they come; chunks may end anywhere, also inside a character. CR, LF and CRLF end a line,
+ * and so does the end of the body.
+ * @throws {CanaryFailed} when the body is cut, late or too long.
+ */
+export async function* lines(response: Response): AsyncGenerator<string> {
+  let rest = ''
+  let halfBreak = false
+  for await (const text of textOf(response)) {
+    // A long line in many small chunks must not be searched from its beginning for each of them.
+    if (!halfBreak && !/[\r\n]/.test(text)) {
+      rest += text
+      continue
+    }
+    // A CR at the very end may be half of a CRLF: it waits for the next chunk.
+    const parts = (rest + text).split(/\r\n|\n|\r(?!$)/)
+    rest = parts.pop() ?? ''
+    halfBreak = rest.endsWith('\r')
+    yield* parts
+  }
+  if (rest !== '') yield rest.replace(/\r$/, '')
+}
+
+/**
+ * The whole text of an answer.
+ * @throws {CanaryFailed} as {@link lines}.
+ */
+export async function wholeText(response: Response): Promise<string> {
+  let whole = ''
+  for await (const text of textOf(response)) whole += text
+  return whole
+}
+
+async function* textOf(response: Response): AsyncGenerator<string> {
+  if (!response.body) return
+  const reader = response.body.getReader()
+  const decoder = new TextDecoder()
+  let bytes = 0
+  try {
+    for (;;) {
+      const chunk = await reader.read().catch((error: unknown) => {
+        throw new CanaryFailed(bodyFailure(error))
+      })
+      if (chunk.done) break
+      bytes += chunk.value.byteLength
+      if (bytes > MOST_BYTES) throw new CanaryFailed({ kind: 'too-large' })
+      yield decoder.decode(chunk.value, { stream: true })
+    }
+    yield decoder.decode()
+  } finally {
+    // Not awaited: on a body that somebody has copied, the cancel waits for the other half for ever.
+    void reader.cancel().catch(() => {})
+  }
+}
+
+/** A body that breaks off without a code of the network is cut all the same. */
+function bodyFailure(error: unknown): Failure {
+  const failure = failureOf(error, true)
+  return failure.kind === 'other' ? { ...failure, kind: 'cut' } : failure
+}
+
+/** Foreign words for people: one line, without our credentials, which some servers repeat when they refuse them. */
+export function wordsFrom(text: string, endpoint: Endpoint): string {
+  return toWords(text.slice(0, 8_192), endpoint.authorization === undefined ? [] : [endpoint.authorization]) ?? ''
+}

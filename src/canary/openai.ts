@@ -1,0 +1,148 @@
+import type { Endpoint } from '../config/config.ts'
+import type { Answer, CanaryFacts } from '../rules/observation.ts'
+import { withDeadline } from '../scrape/get.ts'
+import { failureOf } from '../scrape/wire.ts'
+import { gaugeReadings } from '../signals/readings.ts'
+import { below, openaiBase } from './address.ts'
+import { events, readEvent } from './events.ts'
+import { CanaryFailed, type CanaryOptions, exchange, headersOf, lines, wholeText, wordsFrom } from './exchange.ts'
+import { adapt, type Form, firstForm, routeOf, toBody } from './openai-form.ts'
+import { busyFacts, failureOfStatus, Refused, refusesForLoad, saysBusy, saysModelMissing } from './refusal.ts'
+import { traceparent } from './trace.ts'
+
+/** Parts of an answer after which a server that ignores the limit of one token is not listened to any longer. */
+const MOST_TOKENS = 16
+
+/**
+ * One timed request to an OpenAI-compatible server: a streamed completion of one token, and the time until that token
+ * is here, as a user sees it. Reasoning counts as a token, a chunk that holds only the role does not.
+ */
+export async function openaiCanary(endpoint: Endpoint, options: CanaryOptions): Promise<Answer> {
+  const asking: Asking = {
+    endpoint,
+    options,
+    base: openaiBase(endpoint.url),
+    signal: withDeadline(endpoint.timeout, options.signal),
+  }
+  try {
+    const model = endpoint.model ?? (await firstModel(asking))
+    return await complete({ ...asking, model })
+  } catch (error) {
+    if (error instanceof Refused) return met(asking, error.facts)
+    return { up: false, failure: error instanceof CanaryFailed ? error.failure : failureOf(error, true) }
+  }
+}
+
+interface Asking {
+  endpoint: Endpoint
+  options: CanaryOptions
+  /** The server's address without `/v1`. */
+  base: string
+  signal: AbortSignal
+  model?: string
+}
+
+/** The model to ask where none is configured: the first that the server lists. */
+async function firstModel(asking: Asking): Promise<string> {
+  const response = await ask(asking, 'v1/models')
+  const text = await wholeText(response)
+  if (response.status !== 200) throw refusal(asking, response, text)
+  const id = /"id"\s*:\s*("(?:[^"\\]|\\.)+")/.exec(text)?.[1]
+  if (id === undefined)
+    throw new CanaryFailed({ kind: 'bad-answer', detail: `GET /v1/models: ${wordsFrom(text, asking.endpoint)}` })
+  return JSON.parse(id) as string
+}
+
+/** Asks in the form that the server takes: chat or plain completion, the limit under the name that it knows. */
+async function complete(asking: Asking & { model: string }): Promise<Answer> {
+  let form: Form = firstForm()
+  for (;;) {
+    const start = asking.options.clock()
+    const response = await ask(asking, routeOf(form), toBody(form, asking.model))
+    if (response.status === 200) return await firstToken(asking, response, start)
+    const text = await wholeText(response)
+    const next = adapt(form, response.status, text)
+    if (!next) throw refusal(asking, response, text)
+    form = next
+  }
+}
+
+function ask(asking: Asking, path: string, body?: unknown): Promise<Response> {
+  const { endpoint, options } = asking
+  return exchange({
+    url: below(asking.base, path),
+    ...(body === undefined ? {} : { body }),
+    headers: {
+      ...headersOf(endpoint, options.requestId),
+      traceparent: traceparent(options.requestId),
+      ...(body === undefined ? {} : { accept: 'text/event-stream' }),
+    },
+    signal: asking.signal,
+    dispatcher: options.dispatcher,
+  })
+}
+
+async function firstToken(asking: Asking, response: Response, start: number): Promise<Answer> {
+  if (/text\/html/i.test(response.headers.get('content-type') ?? '')) {
+    throw badAnswer(asking, await wholeText(response))
+  }
+  const { clock } = asking.options
+  const elapsed = () => (clock() - start) / 1_000
+  const heard = { comments: 0, tokens: 0, ended: false }
+  let ttft: number | undefined
+  try {
+    for await (const event of events(lines(response))) {
+      if ('comment' in event) {
+        heard.comments += 1
+        continue
+      }
+      const said = readEvent(event.data)
+      if (said.kind === 'unreadable') throw badAnswer(asking, event.data)
+      if (said.kind === 'error') throw errorInStream(asking, said.text)
+      if (said.kind === 'frame') continue
+      // A token may have no text: the end of the answer is then the first that a user sees.
+      ttft ??= elapsed()
+      heard.ended ||= said.kind !== 'token'
+      heard.tokens += 1
+      if (said.kind === 'done' || heard.tokens >= MOST_TOKENS) break
+    }
+  } catch (error) {
+    const late = error instanceof CanaryFailed && error.failure.kind === 'timeout'
+    if (late && ttft === undefined && heard.comments > 0) return met(asking, { status: 'parked' })
+    throw error
+  }
+  if (ttft === undefined) throw new CanaryFailed({ kind: 'cut' })
+  const total = elapsed()
+  return met(asking, { status: 'answered' }, { canary_total: total, canary_ttft: ttft, canary_decode: total - ttft })
+}
+
+function badAnswer(asking: Asking, data: string): Error {
+  const words = wordsFrom(data, asking.endpoint)
+  return new CanaryFailed({ kind: 'bad-answer', ...(words === '' ? {} : { detail: words }) })
+}
+
+function errorInStream(asking: Asking, text: string): Error {
+  const words = wordsFrom(text, asking.endpoint)
+  if (saysBusy(words)) return new Refused(busyFacts(words, null))
+  if (saysModelMissing(text, words)) return new Refused({ status: 'model-missing', detail: words })
+  return new CanaryFailed({ kind: 'stream-error', detail: words })
+}
+
+function refusal(asking: Asking, response: Response, text: string): Error {
+  const words = wordsFrom(text, asking.endpoint)
+  const { status, headers } = response
+  if (refusesForLoad(status, words)) return new Refused(busyFacts(words, headers.get('retry-after')))
+  if ((status === 404 || status === 400) && saysModelMissing(text, words)) {
+    return new Refused({ status: 'model-missing', detail: words })
+  }
+  return new CanaryFailed(failureOfStatus(status, words))
+}
+
+function met(asking: Asking, facts: CanaryFacts, gauges: Parameters<typeof gaugeReadings>[0] = {}): Answer {
+  const readings = gaugeReadings(gauges, asking.model ?? asking.endpoint.model)
+  return {
+    up: true,
+    readings: facts.status === 'model-missing' ? { ...readings, modelFound: false } : readings,
+    canary: { ...facts, requestId: asking.options.requestId },
+  }
+}

@@ -1,0 +1,60 @@
+import type { CanaryFacts } from '../rules/observation.ts'
+import type { Failure } from '../state/failure.ts'
+
+/** What a server says when it will not take one request more. "CUDA device busy" is a fault, not a queue. */
+const BUSY =
+  /queue[\s_-]*(is[\s_-]*)?full|\bbusy\b|overload|too many (pending |concurrent )?requests|maximum pending requests|at capacity/i
+const FAULT = /cuda|device|driver/i
+
+/** What a server says with 503 when there is nobody behind it, or nobody yet: no queue. */
+const NOBODY =
+  /loading model|model is (still )?loading|no healthy upstream|upstream connect error|no (available|healthy) (server|backend|endpoint)/i
+
+/** The server will not take the canary, and that is an answer: it is busy, or the model is not there. */
+export class Refused extends Error {
+  override name = 'Refused'
+  constructor(readonly facts: CanaryFacts) {
+    super(facts.status)
+  }
+}
+
+/** Whether an error text says that the queue is full. */
+export function saysBusy(words: string): boolean {
+  return BUSY.test(words) && !FAULT.test(words)
+}
+
+/**
+ * Whether an answer refuses for want of room: 429, 503 unless its words name another cause, any 5xx whose words say so.
+ */
+export function refusesForLoad(status: number, words: string): boolean {
+  if (status === 429) return true
+  if (status === 503) return !NOBODY.test(words) && !FAULT.test(words)
+  return status >= 500 && saysBusy(words)
+}
+
+/** @param retryAfter the header, as it came. */
+export function busyFacts(words: string, retryAfter: string | null): CanaryFacts {
+  const wait = retryAfter === null ? '' : `Retry-After: ${retryAfter.slice(0, 40)}`
+  const detail = [words, wait].filter((part) => part !== '').join('; ')
+  return { status: 'busy', ...(detail === '' ? {} : { detail }) }
+}
+
+/** Whether an error body says that the server does not have the model, and not that it does not have the route. */
+export function saysModelMissing(body: string, words: string): boolean {
+  if (/model_not_found/.test(body)) return true
+  return (
+    /\bmodels?\b/i.test(words) &&
+    /not found|not exist|does ?n.t exist|unknown|invalid model|no such|not available|not served/i.test(words)
+  )
+}
+
+/** The failure that a status other than 200 stands for, once `busy` and a missing model are ruled out. */
+export function failureOfStatus(status: number, words: string): Failure {
+  return { kind: kindOf(status), status, ...(words === '' ? {} : { detail: words }) }
+}
+
+function kindOf(status: number): Failure['kind'] {
+  if (status === 401 || status === 403) return 'not-authorised'
+  if (status === 404) return 'not-found'
+  return status >= 300 && status < 400 ? 'redirected' : 'http'
+}
