@@ -69,6 +69,8 @@ export interface Config {
   secrets: string[]
   /** Settings that work but will surprise: told once in the log. */
   warnings: string[]
+  /** Nothing was configured: the one endpoint is the local default. */
+  usedDefault?: boolean
 }
 
 /** The configuration cannot be used; the message lists every problem, one a line, and shows no secret. */

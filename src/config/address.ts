@@ -1,0 +1,78 @@
+import type { Refusal, Value } from './values.ts'
+import { isRefusal, value } from './values.ts'
+
+/**
+ * Ports that fetch refuses by standard, whatever listens there: https://fetch.spec.whatwg.org/#port-blocking.
+ * A request to one of them fails with "bad port", so such an address is refused here, by name.
+ */
+export const BAD_PORTS: ReadonlySet<number> = new Set([
+  0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
+  111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
+  540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061,
+  6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+])
+
+export interface Credentials {
+  user: string
+  password: string
+}
+
+/** An address that can be asked, without what is secret in it. */
+export interface Address {
+  url: URL
+  credentials: Credentials | undefined
+}
+
+/** Reads an http or https address and takes user and password out of it. The refusal never repeats the text. */
+export function readAddress(text: string, example: string): Address | Refusal {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+    return { refused: `is no address; write http:// or https:// and a server, such as ${example}` }
+  }
+  const url = new URL(text)
+  if (url.port !== '' && BAD_PORTS.has(Number(url.port))) {
+    return { refused: `port ${url.port} is blocked for every fetch by its standard; serve it on another port` }
+  }
+  const credentials = credentialsOf(url)
+  if (isRefusal(credentials)) return credentials
+  url.username = ''
+  url.password = ''
+  url.hash = ''
+  return { url, credentials }
+}
+
+/** An address that carries no secret of its own. `link`: opened by a person, so the ports of fetch do not matter. */
+export function address(mayBe: string, example: string): Value<URL> {
+  return value(mayBe, (text) => {
+    const found = readAddress(text, example)
+    if (isRefusal(found)) return found
+    return found.credentials ? { refused: 'may not carry a user and a password' } : found.url
+  })
+}
+
+/** Where the metrics lie: an address without a path, or whose path ends in `/`, gets `metrics` appended; any other stays as it stands. */
+export function metricsUrl(url: URL): string {
+  const page = new URL(url)
+  if (page.pathname.endsWith('/')) page.pathname += 'metrics'
+  return page.href
+}
+
+/** The address that paths are appended to: no `/` at its end; a query stays. */
+export function baseUrl(url: URL): string {
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}${url.search}`
+}
+
+/** Values in the query that look like credentials. */
+export function querySecrets(url: URL): string[] {
+  return [...url.searchParams].filter(([name, v]) => v !== '' && SECRET_NAME.test(name)).map(([, v]) => v)
+}
+
+const SECRET_NAME = /token|key|secret|password|passwd|signature|^sig$|auth/i
+
+function credentialsOf(url: URL): Credentials | Refusal | undefined {
+  if (url.username === '' && url.password === '') return undefined
+  try {
+    return { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) }
+  } catch {
+    return { refused: 'user or password has a % that begins no code; write % as %25' }
+  }
+}

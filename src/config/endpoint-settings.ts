@@ -1,0 +1,89 @@
+import type { Backend } from '../backends/backend.ts'
+import { prefixOf } from '../backends/backend.ts'
+import type { Credentials } from './address.ts'
+import { metricsUrl } from './address.ts'
+import type { Endpoint } from './config.ts'
+import type { Environment, Found } from './environment.ts'
+import { find, namesFor } from './environment.ts'
+import type { EndpointSetting } from './settings.ts'
+import { endpointSettings, PER_ENDPOINT } from './settings.ts'
+import type { Value } from './values.ts'
+
+type OwnSettings = Pick<Endpoint, 'model' | 'authorization' | 'timeout' | 'gpuUrl' | 'runbookUrl' | 'dashboardUrl'>
+
+const SCRAPE_TIMEOUT = 5_000
+const CANARY_TIMEOUT = 30_000
+
+/**
+ * What the variables of one endpoint say, its own before its group's before the backend's.
+ * @param scopes the endpoint's variable part, then its group's; none checks the backend's own variables alone.
+ * @param credentials those in its URL count as the endpoint's own.
+ */
+export function readEndpointSettings(
+  env: Environment,
+  backend: Backend,
+  scopes: readonly string[],
+  credentials: Credentials | undefined,
+): OwnSettings {
+  const has = (setting: EndpointSetting) => endpointSettings(backend).includes(setting)
+  const first = <T>(name: EndpointSetting, { value }: { value: Value<T> }) =>
+    has(name) ? find(env, namesFor(backend, scopes, name), value) : undefined
+  const gpuUrl = first('GPU_URL', PER_ENDPOINT.GPU_URL)?.value
+  // One that was not understood must not make a limit look out of reach.
+  const timeout = first('TIMEOUT', PER_ENDPOINT.TIMEOUT)
+  const canary = backend === 'ollama' || backend === 'openai'
+  return {
+    model: first('MODEL', PER_ENDPOINT.MODEL)?.value,
+    authorization: authorizationOf(env, backend, scopes, credentials),
+    timeout: timeout ? (timeout.value ?? Number.POSITIVE_INFINITY) : canary ? CANARY_TIMEOUT : SCRAPE_TIMEOUT,
+    gpuUrl: gpuUrl && metricsUrl(gpuUrl),
+    runbookUrl: first('RUNBOOK_URL', PER_ENDPOINT.RUNBOOK_URL)?.value,
+    dashboardUrl: first('DASHBOARD_URL', PER_ENDPOINT.DASHBOARD_URL)?.value,
+  }
+}
+
+/** The most specific of URL credentials, `_BEARER_TOKEN` and `_BASIC_AUTH`; two at the same level are a problem. */
+function authorizationOf(
+  env: Environment,
+  backend: Backend,
+  scopes: readonly string[],
+  credentials: Credentials | undefined,
+): string | undefined {
+  if (!endpointSettings(backend).includes('BEARER_TOKEN')) return undefined
+  const levels = namesFor(backend, scopes, '')
+  for (const [i, level] of levels.entries()) {
+    const bearer = find(env, [`${level}BEARER_TOKEN`], PER_ENDPOINT.BEARER_TOKEN.value)
+    const basic = find(env, [`${level}BASIC_AUTH`], PER_ENDPOINT.BASIC_AUTH.value)
+    const inUrl =
+      i === 0 && credentials ? { name: `the user in the URL of ${level.slice(0, -1)}`, value: credentials } : undefined
+    const set: Found<unknown>[] = [inUrl, bearer, basic].filter((one) => one !== undefined)
+    const [one, other] = set
+    if (one === undefined) continue
+    if (other) env.problems.add(`${other.name}: cannot go with ${one.name}; leave one out`)
+    const pair = inUrl?.value ?? basic?.value
+    if (bearer?.value !== undefined) return secret(env, `Bearer ${bearer.value}`, bearer.value)
+    if (pair) return secret(env, basicOf(pair), `${pair.user}:${pair.password}`, pair.password)
+    return undefined
+  }
+  return undefined
+}
+
+function basicOf({ user, password }: Credentials): string {
+  return `Basic ${Buffer.from(`${user}:${password}`, 'utf8').toString('base64')}`
+}
+
+function secret(env: Environment, authorization: string, ...parts: string[]): string {
+  for (const part of [authorization, ...parts]) if (part !== '') env.secrets.add(part)
+  return authorization
+}
+
+/** A canary needs a model to ask: one problem, whichever endpoints lack it. */
+export function requireModel(env: Environment, backend: Backend, endpoints: readonly OwnSettings[]): void {
+  if (backend !== 'ollama' && backend !== 'openai') return
+  if (endpoints.every(({ model }) => model !== undefined)) return
+  const name = `${prefixOf(backend)}_MODEL`
+  const set = [...env.texts.keys()].some((key) => key.startsWith(`${prefixOf(backend)}_`) && key.endsWith('_MODEL'))
+  if (env.texts.has(name) || (set && endpoints.length === 0)) return
+  const example = backend === 'ollama' ? 'llama3.1:8b' : 'llama-3.1-8b'
+  env.problems.add(`${name}: is not set; it names the model that the canary asks, such as ${example}`)
+}

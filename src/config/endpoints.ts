@@ -1,0 +1,174 @@
+import type { Backend } from '../backends/backend.ts'
+import { prefixOf } from '../backends/backend.ts'
+import type { Credentials } from './address.ts'
+import { baseUrl, metricsUrl, querySecrets, readAddress } from './address.ts'
+import type { Environment } from './environment.ts'
+import { variableOf } from './environment.ts'
+import { readPairs } from './pairs.ts'
+import { settingsAfterPrefix } from './settings.ts'
+import { isRefusal } from './values.ts'
+
+/** An endpoint before its own variables are read. */
+export interface Named {
+  name: string
+  group: string | undefined
+  /** `undefined` when it could not be read, which is a problem by then. */
+  url: string | undefined
+  credentials: Credentials | undefined
+}
+
+export interface NamedEndpoints {
+  /** All whose names could be read. */
+  named: Named[]
+  /** More may be configured than `named` tells: an unknown variable may belong to one of them. */
+  incomplete: boolean
+  /** Nothing was configured: it is the local default. */
+  usedDefault: boolean
+}
+
+const SCRAPE_DEFAULT = 'http://localhost:8000/metrics'
+const OLLAMA_DEFAULT = 'http://localhost:11434'
+
+/** Which endpoints are configured: `<BACKEND>_ENDPOINTS`, else the one of `METRICS_URL` or `OLLAMA_URL`, else the local default. */
+export function readEndpoints(env: Environment, backend: Backend, lambda: boolean): NamedEndpoints {
+  const variable = `${prefixOf(backend)}_ENDPOINTS`
+  const single = singleOf(backend)
+  const text = env.texts.get(variable)
+  const one = single && env.texts.get(single.variable)
+  if (text !== undefined) {
+    if (one) env.warnings.add(`${single.variable} is not used, because ${variable} is set`)
+    return readList(env, backend, variable, text)
+  }
+  if (single && one)
+    return { named: [endpointAt(env, backend, single.variable, backend, one)], incomplete: false, usedDefault: false }
+  if (!lambda && single?.local) {
+    const named = [endpointAt(env, backend, single.variable, backend, single.local)]
+    return { named, incomplete: false, usedDefault: true }
+  }
+  const other = single ? `, or ${single.variable} for a single one` : ''
+  env.problems.add(
+    `${variable}: no endpoints are configured; write name=url pairs, such as ${exampleOf(backend)}${other}`,
+  )
+  return { named: [], incomplete: true, usedDefault: false }
+}
+
+/**
+ * Refuses names that share variables with another (`chat/a` and `chat-a`; an endpoint `chat` and a group `chat`) and
+ * names that read like the beginning of a setting of the backend, or of another configured endpoint or group.
+ */
+export function checkNames(env: Environment, backend: Backend, variable: string, named: readonly Named[]): void {
+  const owners = new Map<string, string>()
+  for (const { name, what } of namesOf(named)) {
+    const owner = owners.get(variableOf(name))
+    const own = `${prefixOf(backend)}_${variableOf(name)}_…`
+    if (owner === undefined) owners.set(variableOf(name), `${what} ${name}`)
+    else env.problems.add(`${variable}: ${owner} and ${what} ${name} would share the variables ${own}; rename one`)
+  }
+  const beginnings = beginningsOf(settingsAfterPrefix(backend))
+  for (const [scope, owner] of owners) {
+    for (const outer of outerScopes(scope, owners)) {
+      const setting = beginnings.get(outer === '' ? scope : scope.slice(outer.length + 1))
+      if (setting === undefined) continue
+      const full = [prefixOf(backend), ...(outer === '' ? [] : [outer]), setting].join('_')
+      env.problems.add(`${variable}: ${owner} reads like the beginning of the setting ${full}; rename it`)
+    }
+  }
+}
+
+function readList(env: Environment, backend: Backend, variable: string, text: string): NamedEndpoints {
+  const { pairs, unreadable } = readPairs(env, text, {
+    variable,
+    name: /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\/[a-z0-9]([a-z0-9-]*[a-z0-9])?)?$/,
+    nameWords: 'a-z, 0-9 and - inside, or is group/replica',
+    example: exampleOf(backend),
+    what: 'url',
+  })
+  const named = pairs.map(({ name, text: url }) => endpointAt(env, backend, variable, name, url))
+  if (pairs.length === 0 && !unreadable) {
+    env.problems.add(`${variable}: is empty; write name=url pairs, such as ${exampleOf(backend)}`)
+  }
+  checkNames(env, backend, variable, named)
+  return { named, incomplete: unreadable || pairs.length === 0, usedDefault: false }
+}
+
+function endpointAt(
+  env: Environment,
+  backend: Backend,
+  variable: string,
+  name: string,
+  text: string | undefined,
+): Named {
+  const slash = name.indexOf('/')
+  const bare = { name, group: slash === -1 ? undefined : name.slice(0, slash), url: undefined, credentials: undefined }
+  if (text === undefined) return bare
+  const found = readAddress(text, exampleUrl(backend))
+  if (isRefusal(found)) {
+    const which = variable.endsWith('_ENDPOINTS') ? `the URL of ${name} ` : ''
+    const says = which === '' ? found.refused : found.refused.replace(/^port/, 'has a port that is refused: port')
+    env.problems.add(`${variable}: ${which}${says}`)
+    return bare
+  }
+  for (const secret of querySecrets(found.url)) env.secrets.add(secret)
+  return {
+    ...bare,
+    url: isCanary(backend) ? baseUrl(found.url) : metricsUrl(found.url),
+    credentials: found.credentials,
+  }
+}
+
+/** The variable of a one-endpoint set-up, and what holds on a laptop when nothing is set. */
+function singleOf(backend: Backend): { variable: string; local?: string } | undefined {
+  if (backend === 'ollama') return { variable: 'OLLAMA_URL', local: OLLAMA_DEFAULT }
+  if (backend === 'openai' || backend === 'heartbeat-check') return undefined
+  return backend === 'vllm' ? { variable: 'METRICS_URL', local: SCRAPE_DEFAULT } : { variable: 'METRICS_URL' }
+}
+
+function isCanary(backend: Backend): boolean {
+  return backend === 'ollama' || backend === 'openai'
+}
+
+const PORTS: Partial<Record<Backend, number>> = {
+  ollama: 11434,
+  dcgm: 9400,
+  sglang: 30000,
+  llamacpp: 8080,
+  tgi: 8080,
+  tei: 8080,
+}
+
+function exampleUrl(backend: Backend): string {
+  return `http://10.0.0.5:${PORTS[backend] ?? 8000}`
+}
+
+function exampleOf(backend: Backend): string {
+  return `${backend === 'dcgm' ? 'node-1' : 'chat/a'}=${exampleUrl(backend)}`
+}
+
+/** Every endpoint and every group once. */
+function namesOf(named: readonly Named[]): { name: string; what: string }[] {
+  const groups = new Set(named.flatMap(({ group }) => (group === undefined ? [] : [group])))
+  return [
+    ...[...groups].map((name) => ({ name, what: 'group' })),
+    ...named.map(({ name }) => ({ name, what: 'endpoint' })),
+  ]
+}
+
+/** Each beginning of a setting, cut between its words, and the setting: `KV` → `KV_CACHE_LIMIT`. */
+function beginningsOf(settings: readonly string[]): Map<string, string> {
+  const beginnings = new Map<string, string>()
+  for (const setting of settings) {
+    const words = setting.split('_')
+    for (let n = 1; n <= words.length; n++) {
+      const beginning = words.slice(0, n).join('_')
+      if (!beginnings.has(beginning)) beginnings.set(beginning, setting)
+    }
+  }
+  return beginnings
+}
+
+/** The backend itself (empty) and every configured name that this one continues: `CHAT` for `CHAT_WAITING`. */
+function outerScopes(scope: string, owners: ReadonlyMap<string, string>): string[] {
+  const words = scope.split('_')
+  const inner = words.slice(1).map((_, i) => words.slice(0, i + 1).join('_'))
+  return ['', ...inner.filter((outer) => owners.has(outer))]
+}

@@ -1,0 +1,61 @@
+import type { Environment } from './environment.ts'
+
+/** One `name=value` item of a list. */
+export interface Pair {
+  name: string
+  /** What follows the first `=`; `undefined` when it could not be read. It may hold a password. */
+  text: string | undefined
+}
+
+export interface Pairs {
+  /** Those whose name could be read, each name once. */
+  pairs: Pair[]
+  /** An item was there whose name could not be read: more may be configured than `pairs` tell. */
+  unreadable: boolean
+}
+
+/** How the items of one variable look. */
+export interface PairForm {
+  variable: string
+  name: RegExp
+  /** After "a name has …". */
+  nameWords: string
+  /** A whole right item. */
+  example: string
+  /** What stands after the `=`. */
+  what: string
+}
+
+/** Reads `name=value` items, separated by blanks, commas or line ends. Problems name an item by its name or place, never by its value. */
+export function readPairs(env: Environment, text: string, form: PairForm): Pairs {
+  const pairs = new Map<string, Pair>()
+  let unreadable = false
+  const items = text.split(/[\s,]+/).filter((item) => item !== '')
+  for (const [i, item] of items.entries()) {
+    const equals = item.indexOf('=')
+    const name = equals === -1 ? item : item.slice(0, equals)
+    const rest = equals === -1 ? '' : item.slice(equals + 1)
+    const problem = (what: string) => env.problems.add(`${form.variable}: ${what}`)
+    if (!form.name.test(name)) {
+      unreadable = true
+      problem(`${nameProblem(name, i, form)}; write name=${form.what} pairs, such as ${form.example}`)
+      continue
+    }
+    if (pairs.has(name)) {
+      problem(`${name} is there twice; each needs a name of its own`)
+      continue
+    }
+    if (rest === '') problem(`${name} has no ${form.what}; write name=${form.what} pairs, such as ${form.example}`)
+    pairs.set(name, { name, text: rest === '' ? undefined : rest })
+  }
+  return { pairs: [...pairs.values()], unreadable }
+}
+
+function nameProblem(name: string, i: number, form: PairForm): string {
+  const item = `item ${i + 1}`
+  if (name.includes(':') || name.includes('//')) return `${item} has no name`
+  if (name === '') return `${item} has no name; there may be no blanks around =`
+  // A name is repeated only where it cannot be a piece of an address or a token.
+  const shown = /^[\w./-]{1,30}$/.test(name) ? `${item}, ${name}, is no name` : `${item} has no name that can be used`
+  return `${shown}: a name has ${form.nameWords}`
+}

@@ -1,0 +1,120 @@
+import type { Backend } from '../backends/backend.ts'
+import type { Config, Endpoint } from './config.ts'
+import { readEndpointSettings, requireModel } from './endpoint-settings.ts'
+import type { Named, NamedEndpoints } from './endpoints.ts'
+import { checkNames, readEndpoints } from './endpoints.ts'
+import type { Environment } from './environment.ts'
+import { environmentOf, read, variableOf } from './environment.ts'
+import { readPush } from './push-server.ts'
+import { readWorkers } from './receiver.ts'
+import type { RuleSettings } from './rule-settings.ts'
+import { readRuleSettings, rulesFor } from './rule-settings.ts'
+import { GENERAL } from './settings.ts'
+import { readStatePlace } from './state-place.ts'
+
+/**
+ * Reads the whole configuration of one function from its variables (`docs/variables.md`): all problems at once, each
+ * naming its variable and what it may be, none showing a secret.
+ * @param options.lambda a push server, a bucket and endpoints are required; a laptop has defaults for them.
+ */
+export function parseConfig(
+  backend: Backend,
+  variables: Readonly<Record<string, string | undefined>>,
+  options: { lambda: boolean },
+): { config: Config } | { problems: string[] } {
+  const env = environmentOf(variables)
+  const { named, incomplete, usedDefault } =
+    backend === 'heartbeat-check' ? readBeats(env) : readEndpoints(env, backend, options.lambda)
+  const scopes = new Set(named.flatMap((endpoint) => scopesOf(endpoint)))
+  const settings = readRuleSettings(env, backend, scopes, incomplete)
+  const endpoints = endpointsOf(env, backend, named, settings)
+  if (named.length === 0) requireModel(env, backend, [readEndpointSettings(env, backend, [], undefined)])
+  requireModel(env, backend, endpoints)
+  const push = readPush(env, options.lambda)
+  const state = readStatePlace(env, options.lambda)
+  const general = readGeneral(env)
+  checkCanary(env, endpoints, general.canary)
+  if (env.problems.size > 0) return { problems: [...env.problems] }
+  const config: Config = {
+    backend,
+    endpoints,
+    push,
+    state,
+    ...general,
+    secrets: [...env.secrets],
+    warnings: [...env.warnings],
+    ...(usedDefault ? { usedDefault } : {}),
+  }
+  return { config }
+}
+
+/** An endpoint with what came before its own settings. */
+type NamedBeat = Named & Partial<Pick<Endpoint, 'beat'>>
+
+function readBeats(env: Environment): Omit<NamedEndpoints, 'named'> & { named: NamedBeat[] } {
+  const { named, incomplete } = readWorkers(env)
+  const workers = named.map(({ name, beat }) => ({
+    name,
+    group: undefined,
+    url: `beats/${name}`,
+    credentials: undefined,
+    beat,
+  }))
+  checkNames(env, 'heartbeat-check', 'HEARTBEAT_WORKERS', workers)
+  return { named: workers, incomplete, usedDefault: false }
+}
+
+function endpointsOf(
+  env: Environment,
+  backend: Backend,
+  named: readonly NamedBeat[],
+  settings: RuleSettings,
+): Endpoint[] {
+  const sizes = new Map<string, number>()
+  for (const { group } of named) if (group !== undefined) sizes.set(group, (sizes.get(group) ?? 0) + 1)
+  return named.map((endpoint) => {
+    const { name, group, url = '', credentials, beat } = endpoint
+    const scopes = scopesOf(endpoint)
+    const siblings = group === undefined ? 1 : (sizes.get(group) ?? 1)
+    const rules = rulesFor(env, backend, settings, { scopes, siblings })
+    return { name, group, url, ...readEndpointSettings(env, backend, scopes, credentials), rules, beat }
+  })
+}
+
+/** The variable parts of an endpoint, most specific first: `CHAT_A`, `CHAT`. */
+function scopesOf({ name, group }: Named): string[] {
+  return group === undefined ? [variableOf(name)] : [variableOf(name), variableOf(group)]
+}
+
+function readGeneral(env: Environment) {
+  const ping = read(env, 'PING_URL', GENERAL.PING_URL)
+  // The path is the key to the check: https://healthchecks.io/docs/http_api/
+  if (ping && ping.pathname.length > 1) env.secrets.add(ping.pathname).add(ping.href)
+  return {
+    language: read(env, 'ALERT_LANGUAGE', GENERAL.ALERT_LANGUAGE),
+    pingUrl: ping?.href,
+    logLevel: read(env, 'LOG_LEVEL', GENERAL.LOG_LEVEL),
+    window: read(env, 'WINDOW', GENERAL.WINDOW),
+    interval: read(env, 'INTERVAL', GENERAL.INTERVAL),
+    canary: {
+      load: read(env, 'CANARY_LOAD', GENERAL.CANARY_LOAD),
+      loadTimeout: read(env, 'CANARY_LOAD_TIMEOUT', GENERAL.CANARY_LOAD_TIMEOUT),
+    },
+  }
+}
+
+/** A canary that is cut off before its limit can never reach it. */
+function checkCanary(env: Environment, endpoints: readonly Endpoint[], { load, loadTimeout }: Config['canary']): void {
+  for (const { id, limit, timeout } of endpoints.flatMap(({ rules, timeout }) =>
+    rules.map((r) => ({ ...r, timeout })),
+  )) {
+    const most = id === 'canary' ? timeout : id === 'cold_load' ? loadTimeout : Number.POSITIVE_INFINITY
+    if (limit * 1_000 >= most) {
+      const [name, cut] = id === 'canary' ? ['CANARY_LIMIT', '_TIMEOUT'] : ['COLD_LOAD_LIMIT', 'CANARY_LOAD_TIMEOUT']
+      env.problems.add(`${name} of ${limit} s can never be reached: ${cut} cuts the canary off after ${most / 1_000} s`)
+    }
+    if (id === 'cold_load' && !load) {
+      env.warnings.add('COLD_LOAD_LIMIT has no effect unless CANARY_LOAD=yes: the canary loads no model')
+    }
+  }
+}

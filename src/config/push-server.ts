@@ -1,0 +1,55 @@
+import type { PushConfig, PushServer } from './config.ts'
+import type { Environment } from './environment.ts'
+import { isSet, read } from './environment.ts'
+import { GENERAL } from './settings.ts'
+
+/** Where pushes go; `undefined` locally without a push server, which prints them. */
+export function readPush(env: Environment, lambda: boolean): PushConfig | undefined {
+  const auth = read(env, 'NOTIFLY_AUTH', GENERAL.NOTIFLY_AUTH)
+  const markdown = read(env, 'NOTIFLY_MARKDOWN', GENERAL.NOTIFLY_MARKDOWN)
+  const server = readServer(env, 'NOTIFLY', lambda)
+  const fallback = readServer(env, 'NOTIFLY_FALLBACK', false)
+  if (isSet(env, 'NOTIFLY_FALLBACK_URL') && !isSet(env, 'NOTIFLY_URL') && !lambda) {
+    env.problems.add('NOTIFLY_URL: is not set, but NOTIFLY_FALLBACK_URL is; the first push server comes first')
+  }
+  return server && { ...server, auth, markdown, fallback }
+}
+
+function readServer(env: Environment, name: 'NOTIFLY' | 'NOTIFLY_FALLBACK', required: boolean): PushServer | undefined {
+  const urlName = `${name}_URL` as const
+  const tokenName = `${name}_TOKEN` as const
+  const base = read(env, urlName, GENERAL[urlName])
+  const token = read(env, tokenName, GENERAL[tokenName])
+  if (!isSet(env, urlName)) {
+    if (required) {
+      env.problems.add(
+        `${urlName}: is not set; in Lambda it must name the push server, such as https://push.example.com`,
+      )
+    } else if (isSet(env, tokenName)) {
+      env.problems.add(`${urlName}: is not set, but ${tokenName} is; write the address of the push server`)
+    }
+    return undefined
+  }
+  if (base === undefined) return undefined
+  const inUrl = tokenIn(env, base, urlName, isSet(env, tokenName) ? tokenName : undefined)
+  if (!isSet(env, tokenName) && inUrl === undefined) {
+    env.warnings.add(`${tokenName} is not set: most push servers refuse messages without a token`)
+  }
+  return { url: `${base.origin}${base.pathname.replace(/\/+$/, '')}`, token: token ?? inUrl }
+}
+
+/** Takes the token out of an address that was pasted with it: `https://push.example.com/?token=…`. */
+function tokenIn(env: Environment, base: URL, name: string, tokenName: string | undefined): string | undefined {
+  if (/\/message\/*$/.test(base.pathname)) {
+    env.problems.add(`${name}: is the base address of the push server; leave out /message, it is appended`)
+  }
+  const parameters = [...base.searchParams]
+  for (const [, secret] of parameters) if (secret !== '') env.secrets.add(secret)
+  const inUrl = base.searchParams.get('token') ?? undefined
+  if (parameters.some(([parameter]) => parameter !== 'token'))
+    env.problems.add(`${name}: may have no query but ?token=…`)
+  if (inUrl !== undefined && tokenName !== undefined) {
+    env.problems.add(`${name}: has a token in it, and ${tokenName} is set as well; leave one out`)
+  }
+  return inUrl
+}

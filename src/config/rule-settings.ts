@@ -1,0 +1,201 @@
+import type { Backend } from '../backends/backend.ts'
+import { prefixOf } from '../backends/backend.ts'
+import type { Rule, RuleId } from '../rules/catalogue.ts'
+import { RULE_IDS, rulesOf, specOf } from '../rules/catalogue.ts'
+import type { Environment, Found } from './environment.ts'
+import { understand } from './environment.ts'
+import type { Limit } from './limits.ts'
+import { clearOf, clears, limitOf, scaledClear } from './limits.ts'
+import type { RuleEnding } from './settings.ts'
+import { RULE_ENDINGS, RULE_SETTINGS } from './settings.ts'
+import { suggest } from './suggest.ts'
+import type { Value } from './values.ts'
+
+/** What the variables of one scope say about one rule. */
+interface Said {
+  LIMIT?: Found<Limit>
+  CLEAR?: Found<number>
+  FOR?: Found<number>
+  REPEAT?: Found<number | 'off'>
+  PRIORITY?: Found<number>
+}
+
+/** The rule settings that are set, by scope: `''` is the backend, `BARE` what holds for all backends. */
+export type RuleSettings = ReadonlyMap<string, ReadonlyMap<RuleId, Said>>
+
+const BACKEND = ''
+const BARE = '*'
+
+/**
+ * Reads every rule setting of this backend that is set, and refuses those that belong to nothing.
+ * @param scopes the variable parts of the configured endpoints and groups: `CHAT_A`.
+ * @param incomplete more may be configured than `scopes` tells, so a setting of an unknown scope is let be.
+ */
+export function readRuleSettings(
+  env: Environment,
+  backend: Backend,
+  scopes: ReadonlySet<string>,
+  incomplete: boolean,
+): RuleSettings {
+  const settings = new Map<string, Map<RuleId, Said>>()
+  for (const [name, text] of env.texts) {
+    const placed = place(name, backend, scopes)
+    if (placed === undefined) continue
+    if (typeof placed === 'string') {
+      if (placed !== UNKNOWN_SCOPE || !incomplete)
+        env.problems.add(`${name}: ${explain(name, placed, backend, scopes)}`)
+      continue
+    }
+    const said = say(env, name, text, placed)
+    if (said === undefined) continue
+    const rules = settings.get(placed.scope) ?? new Map<RuleId, Said>()
+    settings.set(placed.scope, rules.set(placed.rule, { ...rules.get(placed.rule), ...said }))
+  }
+  return settings
+}
+
+/**
+ * The rules of one endpoint, after its variables, in catalogue order; those that are off are left out.
+ * @param scopes the endpoint's variable part, then its group's.
+ * @param siblings how many endpoints its group has: `sibling` needs three.
+ */
+export function rulesFor(
+  env: Environment,
+  backend: Backend,
+  settings: RuleSettings,
+  { scopes, siblings }: { scopes: readonly string[]; siblings: number },
+): Rule[] {
+  const levels = [...scopes, BACKEND, BARE].flatMap((scope) => settings.get(scope) ?? [])
+  return rulesOf(backend).flatMap((id) => {
+    if (id === 'sibling' && siblings < 3) return []
+    const rule = ruleOf(
+      env,
+      id,
+      levels.flatMap((rules) => rules.get(id) ?? []),
+    )
+    return rule === undefined ? [] : [rule]
+  })
+}
+
+function ruleOf(env: Environment, id: RuleId, said: readonly Said[]): Rule | undefined {
+  const spec = specOf(id)
+  const first = <E extends RuleEnding>(ending: E) => said.find((one) => one[ending] !== undefined)?.[ending] as Said[E]
+  const limitSaid = first('LIMIT')
+  const limit = limitSaid?.value === 'on' || limitSaid?.value === undefined ? spec.limit : limitSaid.value
+  if (limit === undefined || limit === 'off') return undefined
+  const clearSaid = first('CLEAR')
+  const clear = clearSaid ? clearSaid.value : scaledClear(spec, limit)
+  const understood = limitSaid === undefined || limitSaid.value !== undefined
+  if (clearSaid && clear !== undefined && understood && !clears(clear, limit, spec.breach)) {
+    const than = spec.breach === 'above' ? 'at most' : 'below'
+    const name = limitSaid?.name ?? `${id.toUpperCase()}_LIMIT`
+    env.problems.add(
+      `${clearSaid.name} is ${clear}: may be ${than} ${name}, which is ${limit}${limitSaid ? '' : ' by default'}`,
+    )
+  }
+  const repeat = first('REPEAT')?.value
+  const { measure, unit, breach } = spec
+  return {
+    id,
+    measure,
+    unit,
+    breach,
+    limit,
+    clear,
+    for: first('FOR')?.value ?? spec.for,
+    repeat: repeat === 'off' ? undefined : (repeat ?? spec.repeat),
+    priority: first('PRIORITY')?.value ?? spec.priority,
+    idles: spec.idles ?? false,
+  }
+}
+
+interface Placed {
+  scope: string
+  rule: RuleId
+  ending: RuleEnding
+}
+
+/** The rule is there, but no endpoint or group is called so. */
+const UNKNOWN_SCOPE = 'unknown-scope'
+const UNKNOWN_RULE = 'unknown-rule'
+type Misplaced = typeof UNKNOWN_SCOPE | typeof UNKNOWN_RULE | RuleId
+
+const ENDING = new RegExp(`_(${RULE_ENDINGS.join('|')})$`)
+
+/**
+ * Where a variable belongs.
+ * @returns `undefined` when it is none of ours; why it belongs nowhere, or the id of a rule that this backend does not have.
+ */
+function place(name: string, backend: Backend, scopes: ReadonlySet<string>): Placed | Misplaced | undefined {
+  const ending = ENDING.exec(name)?.[1] as RuleEnding | undefined
+  if (ending === undefined) return undefined
+  const whole = name.slice(0, -ending.length - 1)
+  const rules = rulesOf(backend)
+  const bare = RULE_IDS.find((id) => id.toUpperCase() === whole)
+  if (bare) return rules.includes(bare) ? { scope: BARE, rule: bare, ending } : undefined
+  const prefix = `${prefixOf(backend)}_`
+  if (!whole.startsWith(prefix)) return undefined
+  const rest = whole.slice(prefix.length)
+  const ends = RULE_IDS.filter((id) => rest === id.toUpperCase() || rest.endsWith(`_${id.toUpperCase()}`))
+  for (const rule of ends.filter((id) => rules.includes(id))) {
+    const scope = rest.slice(0, -rule.length).replace(/_$/, '')
+    if (scope === BACKEND || scopes.has(scope)) return { scope, rule, ending }
+  }
+  if (ends.some((id) => rules.includes(id))) return UNKNOWN_SCOPE
+  return ends[0] ?? UNKNOWN_RULE
+}
+
+function explain(name: string, why: Misplaced, backend: Backend, scopes: ReadonlySet<string>): string {
+  if (why !== UNKNOWN_SCOPE && why !== UNKNOWN_RULE) {
+    return `${backend} has no rule ${why}; its rules are ${rulesOf(backend).join(', ')}`
+  }
+  const meant = suggest(name, knownNames(backend, scopes))
+  if (meant !== undefined) return `unknown setting, did you mean ${meant}?`
+  return why === UNKNOWN_SCOPE
+    ? 'unknown setting: no endpoint or group of that name is configured'
+    : `unknown setting; the rules of ${backend} are ${rulesOf(backend).join(', ')}`
+}
+
+function* knownNames(backend: Backend, scopes: ReadonlySet<string>): Generator<string> {
+  for (const scope of ['', ...scopes]) {
+    for (const id of rulesOf(backend)) {
+      for (const ending of RULE_ENDINGS) {
+        yield [prefixOf(backend), scope, id.toUpperCase(), ending].filter((part) => part !== '').join('_')
+      }
+    }
+  }
+}
+
+/** Understands one setting. The values of each rule are made once: a thousand endpoints may have variables of their own. */
+function say(env: Environment, name: string, text: string, { rule, ending }: Placed): Said | undefined {
+  switch (ending) {
+    case 'LIMIT':
+      return { LIMIT: { name, value: understand(env, name, text, cached(LIMITS, rule, limitOf)) } }
+    case 'CLEAR': {
+      const value = cached(CLEARS, rule, clearOf)
+      if (value) return { CLEAR: { name, value: understand(env, name, text, value) } }
+      env.problems.add(`${name}: the rule ${rule} has no clear, it is over as soon as it is no longer so`)
+      return undefined
+    }
+    case 'FOR':
+      return { FOR: { name, value: understand(env, name, text, RULE_SETTINGS.FOR.value) } }
+    case 'REPEAT':
+      return { REPEAT: { name, value: understand(env, name, text, RULE_SETTINGS.REPEAT.value) } }
+    case 'PRIORITY': {
+      const value = understand(env, name, text, RULE_SETTINGS.PRIORITY.value)
+      // https://github.com/gotify/server/issues/907
+      if (value === 0) env.warnings.add(`${name} is 0: most phones stay silent`)
+      return { PRIORITY: { name, value } }
+    }
+    default:
+      return ending satisfies never
+  }
+}
+
+const LIMITS = new Map<RuleId, Value<Limit>>()
+const CLEARS = new Map<RuleId, Value<number> | undefined>()
+
+function cached<T>(cache: Map<RuleId, T>, rule: RuleId, make: (rule: RuleId) => T): T {
+  if (!cache.has(rule)) cache.set(rule, make(rule))
+  return cache.get(rule) as T
+}

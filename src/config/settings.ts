@@ -1,0 +1,158 @@
+import type { Backend } from '../backends/backend.ts'
+import { prefixOf } from '../backends/backend.ts'
+import { RULE_IDS, rulesOf } from '../rules/catalogue.ts'
+import { address } from './address.ts'
+import type { Value } from './values.ts'
+import { basicAuth, choice, duration, line, orOff, token, value, whole, yesOrNo } from './values.ts'
+
+/** One variable: what it may be, what holds without it, what it means. Times in milliseconds. */
+export interface Setting<T, D> {
+  value: Value<T>
+  fallback: D
+  meaning: string
+  /** The default in words, where it is not the same for all. */
+  fallbackText?: string
+}
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const PUSH_EXAMPLE = 'https://push.example.com'
+const pushAddress = address('the http or https address of the push server', PUSH_EXAMPLE)
+const asSecret = <T>(of: Value<T>): Value<T> => ({ ...of, secret: true })
+const link = value('an http or https address', (text) =>
+  /^https?:\/\/[^/?#@\s]+([/?#]\S*)?$/i.test(text) && URL.canParse(text) ? text : undefined,
+)
+
+function setting<T, const D>(of: Value<T>, fallback: D, meaning: string, fallbackText?: string): Setting<T, D> {
+  return { value: of, fallback, meaning, ...(fallbackText === undefined ? {} : { fallbackText }) }
+}
+
+/** Variables of the whole function, in the order of the documentation. */
+export const GENERAL = {
+  NOTIFLY_URL: setting(
+    pushAddress,
+    undefined,
+    'push server: its base address, a sub-path and a slash at the end allowed. Without it a local run prints the push; in Lambda it is required',
+  ),
+  NOTIFLY_TOKEN: setting(token, undefined, 'app token of the push server (secret)'),
+  NOTIFLY_AUTH: setting(
+    choice(['bearer', 'notifly', 'gotify', 'query']),
+    'bearer',
+    'how the token is sent: `bearer` (`Authorization: Bearer`, accepted by Notifly and Gotify), `notifly` (`X-Notifly-Key`), `gotify` (`X-Gotify-Key`), `query` (`?token=`)',
+  ),
+  NOTIFLY_FALLBACK_URL: setting(
+    pushAddress,
+    undefined,
+    'second push server, used when the first could not take a message',
+  ),
+  NOTIFLY_FALLBACK_TOKEN: setting(token, undefined, 'its app token (secret)'),
+  NOTIFLY_MARKDOWN: setting(yesOrNo, false, 'messages as markdown'),
+  ALERT_LANGUAGE: setting(choice(['en', 'ru']), 'en', 'language of the messages: `en` or `ru`'),
+  STATE_BUCKET: setting(
+    line('the name of a bucket alone, such as queuebell-state', /^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/),
+    undefined,
+    'S3 bucket of the state; required in Lambda',
+  ),
+  STATE_PREFIX: setting(
+    line('the beginning of a key without a leading slash, such as queuebell/', /^[^\p{Cc}/\\][^\p{Cc}\\]{0,255}$/u),
+    'queuebell/',
+    'beginning of the keys in the bucket: the state is `<prefix><function>.json`',
+  ),
+  STATE_DIR: setting(
+    line('a folder'),
+    '.queuebell',
+    'folder of the state file when no bucket is set; refused in Lambda, whose disk does not last',
+  ),
+  S3_ENDPOINT: setting(
+    address('the http or https address of an S3-compatible store', 'https://s3.example.com'),
+    undefined,
+    'S3-compatible store; AWS_ENDPOINT_URL_S3 and the other variables of AWS work too',
+  ),
+  S3_FORCE_PATH_STYLE: setting(yesOrNo, false, 'bucket in the path, not in the host name'),
+  PING_URL: setting(
+    asSecret(address('an http or https address', 'https://hc-ping.com/<uuid>')),
+    undefined,
+    'pinged after each complete run, with `/fail` after a failed one where the service has it (secret)',
+  ),
+  LOG_LEVEL: setting(
+    choice(['debug', 'info', 'warn', 'error', 'silent']),
+    'info',
+    'structured JSON logs: `debug`, `info`, `warn`, `error` or `silent`',
+  ),
+  WINDOW: setting(duration(SECOND, DAY, '5m'), 5 * MINUTE, 'span over which counters and histograms are judged'),
+  INTERVAL: setting(
+    duration(SECOND, DAY, '1m'),
+    undefined,
+    "the schedule's period",
+    'learned from the last ten gaps between runs',
+  ),
+  CANARY_LOAD: setting(yesOrNo, false, 'the canary may load a model that is not loaded'),
+  CANARY_LOAD_TIMEOUT: setting(duration(SECOND, HOUR, '120s'), 120 * SECOND, 'time for loading it'),
+  HEARTBEAT_TOKEN: setting(token, undefined, 'token that workers send; required for `heartbeat-receive` (secret)'),
+} as const
+
+/** Variables that name the endpoints; each is read by its own code. */
+export const NAMING = {
+  ENDPOINTS:
+    '`name=url` pairs, separated by blanks, commas or line ends. `group/replica=url` makes siblings of one group. A URL without a path, or whose path ends in `/`, gets `metrics` appended; any other is taken as it stands. `user:password@` in a URL is sent as Basic authorization',
+  METRICS_URL:
+    'the one endpoint of a one-endpoint set-up, named after the backend, when `<BACKEND>_ENDPOINTS` is not set; for every backend that is scraped',
+  OLLAMA_URL: 'the same for `ollama`',
+  HEARTBEAT_WORKERS: '`name=interval+grace` pairs: `indexer=60s+30s`',
+} as const
+
+/** Variables per endpoint, group or backend: `VLLM_CHAT_A_MODEL`, `VLLM_CHAT_MODEL`, `VLLM_MODEL`. */
+export const PER_ENDPOINT = {
+  MODEL: setting(
+    line('the name of a model', /^[^\p{Cc}]{1,300}$/u),
+    undefined,
+    'only the series of this model; for a canary the model to ask, required for `ollama` and `openai`',
+  ),
+  BEARER_TOKEN: setting(token, undefined, 'token for the endpoint (secret)'),
+  BASIC_AUTH: setting(basicAuth, undefined, '`user:password` for the endpoint (secret)'),
+  TIMEOUT: setting(duration(1, 15 * MINUTE, '5s'), undefined, 'time for one scrape or canary', '`5s`; canary `30s`'),
+  GPU_URL: setting(
+    address('the http or https address of a GPU exporter', 'http://10.0.0.5:9400'),
+    undefined,
+    'the GPU exporter beside this server, so that the message can say what the GPU does',
+  ),
+  RUNBOOK_URL: setting(link, undefined, 'opened by a tap on the message'),
+  DASHBOARD_URL: setting(link, undefined, 'the same, where no runbook is set'),
+} as const
+
+export type EndpointSetting = keyof typeof PER_ENDPOINT
+
+/** What follows a rule's name in its variables. `LIMIT` and `CLEAR` are read by `limits.ts`: they depend on the rule's unit. */
+export const RULE_SETTINGS = {
+  FOR: setting(duration(0, 7 * DAY, '5m'), undefined, 'how long the breach must last before it fires'),
+  REPEAT: setting(
+    orOff(duration(SECOND, 30 * DAY, '4h')),
+    undefined,
+    'time between reminders while it fires, or `off`',
+  ),
+  PRIORITY: setting(whole(0, 10), undefined, 'priority of the push, 0 to 10'),
+} as const
+
+export const RULE_ENDINGS = ['LIMIT', 'CLEAR', 'FOR', 'REPEAT', 'PRIORITY'] as const
+export type RuleEnding = (typeof RULE_ENDINGS)[number]
+
+/** The per-endpoint variables that mean something for a backend. */
+export function endpointSettings(backend: Backend): EndpointSetting[] {
+  const links = ['RUNBOOK_URL', 'DASHBOARD_URL'] as const
+  if (backend === 'heartbeat-check') return [...links]
+  const all = ['BEARER_TOKEN', 'BASIC_AUTH', 'TIMEOUT', ...links] as const
+  return backend === 'dcgm' ? [...all] : ['MODEL', 'GPU_URL', ...all]
+}
+
+/**
+ * Everything that may follow `VLLM_` without naming an endpoint: `WAITING_LIMIT`, `MODEL`, `ENDPOINTS`.
+ * For `heartbeat-check` also what makes a bare setting of its rule `heartbeat`: `HEARTBEAT_LIMIT`.
+ */
+export function settingsAfterPrefix(backend: Backend): string[] {
+  const rules = rulesOf(backend).flatMap((id) => RULE_ENDINGS.map((ending) => `${id.toUpperCase()}_${ending}`))
+  const own = backend === 'heartbeat-check' ? ['WORKERS', 'TOKEN'] : ['ENDPOINTS', 'TARGETS', 'URL']
+  const bare = RULE_IDS.some((id) => id.toUpperCase() === prefixOf(backend)) ? RULE_ENDINGS : []
+  return [...rules, ...endpointSettings(backend), ...own, ...bare]
+}

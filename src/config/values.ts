@@ -1,0 +1,110 @@
+import * as z from 'zod'
+import { formatDuration, parseDuration } from './duration.ts'
+
+/** How the text of a variable becomes a value, and what it may be, in words that follow "may be". */
+export interface Value<T> {
+  schema: z.ZodType<T, string>
+  mayBe: string
+  /** Never shown, and masked in the log. */
+  secret?: true
+  /** Short and never secret, so that a problem may repeat the text. */
+  plain?: true
+}
+
+/** Why a text is no such value, where "may be …" alone would not help. */
+export interface Refusal {
+  refused: string
+}
+
+/**
+ * Makes a value of a function that reads its text.
+ * @param read `undefined` stands for "not one of what it may be"; a refusal brings its own words and must not repeat the text.
+ */
+export function value<T>(mayBe: string, read: (text: string) => T | Refusal | undefined): Value<T> {
+  const schema = z.string().transform((text, context): T => {
+    const found = read(text)
+    if (isRefusal(found)) context.addIssue({ code: 'custom', message: found.refused })
+    else if (found === undefined) context.addIssue({ code: 'custom', message: `may be ${mayBe}` })
+    else return found
+    return z.NEVER
+  })
+  return { schema, mayBe }
+}
+
+export function isRefusal(found: unknown): found is Refusal {
+  return typeof found === 'object' && found !== null && 'refused' in found
+}
+
+/** One of a few words, in any case. */
+export function choice<const T extends string>(words: readonly [T, ...T[]]): Value<T> {
+  const mayBe = listed(words)
+  const schema = z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum(words, { error: `may be ${mayBe}` }))
+  return { schema: schema as unknown as z.ZodType<T, string>, mayBe }
+}
+
+export const yesOrNo: Value<boolean> = value('yes or no', (text) => {
+  if (/^(yes|true|1|on)$/i.test(text)) return true
+  return /^(no|false|0|off)$/i.test(text) ? false : undefined
+})
+
+/** A span of time with its unit; bounds in milliseconds, both allowed. */
+export function duration(min: number, max: number, example: string): Value<number> {
+  const mayBe = `a time with its unit, such as ${example}, from ${formatDuration(min)} to ${formatDuration(max)}`
+  const read = value(mayBe, (text) => {
+    const ms = parseDuration(text)
+    return ms === undefined || ms < min || ms > max ? undefined : ms
+  })
+  return { ...read, plain: true }
+}
+
+export function whole(min: number, max: number): Value<number> {
+  const schema = z
+    .string()
+    .regex(/^\d{1,9}$/)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max)
+  const mayBe = `a whole number from ${min} to ${max}`
+  return { schema, mayBe, plain: true }
+}
+
+/** The word `off`, or another value. */
+export function orOff<T>(other: Value<T>): Value<T | 'off'> {
+  const mayBe = `off, or ${other.mayBe}`
+  const read = value<T | 'off'>(mayBe, (text) => {
+    if (/^off$/i.test(text)) return 'off'
+    const parsed = other.schema.safeParse(text)
+    return parsed.success ? parsed.data : undefined
+  })
+  return other.plain ? { ...read, plain: true } : read
+}
+
+/** Text on one line. */
+export function line(mayBe: string, pattern = /^[^\p{Cc}]{1,500}$/u): Value<string> {
+  return value(mayBe, (text) => (pattern.test(text) ? text : undefined))
+}
+
+/** A token that goes into a header. */
+export const token: Value<string> = {
+  ...value('a token: letters, digits and signs without blanks', (text) => {
+    if (/^(bearer|basic)\s/i.test(text)) return { refused: 'write the token alone, without the word before it' }
+    return /^[\x21-\x7e]{1,4096}$/.test(text) ? text : undefined
+  }),
+  secret: true,
+}
+
+/** `user:password`. */
+export const basicAuth: Value<{ user: string; password: string }> = {
+  ...value('user:password', (text) => {
+    const colon = text.indexOf(':')
+    if (colon < 1 || /\p{Cc}/u.test(text)) return undefined
+    return { user: text.slice(0, colon), password: text.slice(colon + 1) }
+  }),
+  secret: true,
+}
+
+function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+}
