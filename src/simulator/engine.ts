@@ -1,65 +1,8 @@
+import { createArrivals, type Request } from './arrivals.ts'
 import { observe } from './histogram.ts'
+import { DEFAULT_KNOBS, DEFAULT_MACHINE, type Knobs, type Machine } from './machine.ts'
 import { createRandom } from './random.ts'
 import { createTotals, type Totals } from './totals.ts'
-
-/** What can be turned while the engine runs. */
-export interface Knobs {
-  /** Requests a second; they arrive independently of each other (Poisson). */
-  arrivals: number
-  /** Means, in tokens; lengths spread log-normally around them. */
-  promptTokens: number
-  outputTokens: number
-  /** Share of a prompt that is found in the prefix cache. */
-  prefixShare: number
-  /** KV cache, in tokens. */
-  cacheTokens: number
-  /** Every step takes this many times as long: 3 is a GPU slowed to a third. */
-  slowdown: number
-  /** No step is made; the page keeps its last values, as vLLM's does when its engine core hangs. */
-  hung: boolean
-  /** Share of requests that end with `error`. */
-  errorShare: number
-}
-
-/** What is fixed while the process lives. */
-export interface Machine {
-  seed: number
-  model: string
-  /** `--max-num-seqs`: requests computed at once. */
-  maxNumSeqs: number
-  /** `--max-num-batched-tokens`: tokens of one step; longer prompts are read in several. */
-  maxBatchedTokens: number
-  maxModelLength: number
-  blockSize: number
-  /** Seconds of one step, of each sequence in it, and of each prompt token in it. */
-  stepSeconds: number
-  sequenceSeconds: number
-  promptTokenSeconds: number
-}
-
-/** A small model on one GPU: about 600 tokens a second at 16 sequences, about 3 requests a second. */
-export const DEFAULT_MACHINE: Machine = {
-  seed: 1,
-  model: 'llama-3.1-8b',
-  maxNumSeqs: 16,
-  maxBatchedTokens: 2048,
-  maxModelLength: 16_384,
-  blockSize: 16,
-  stepSeconds: 0.018,
-  sequenceSeconds: 0.0004,
-  promptTokenSeconds: 0.000_03,
-}
-
-export const DEFAULT_KNOBS: Knobs = {
-  arrivals: 2,
-  promptTokens: 400,
-  outputTokens: 180,
-  prefixShare: 0.3,
-  cacheTokens: 24_000,
-  slowdown: 1,
-  hung: false,
-  errorShare: 0,
-}
 
 /** The values of the last step; they stand still while the engine hangs. */
 export interface Gauges {
@@ -86,20 +29,6 @@ export interface Engine {
   startedAt(): number
 }
 
-interface Request {
-  arrived: number
-  prompt: number
-  output: number
-  /** Tokens of the prompt that the prefix cache holds. */
-  cached: number
-  /** Tokens whose keys and values are in the cache. */
-  computed: number
-  generated: number
-  firstScheduled: number | undefined
-  firstToken: number | undefined
-  lastToken: number
-}
-
 /**
  * Pure and deterministic: the same seed, the same knobs at the same moments, the same page. Times inside are
  * seconds since `start`.
@@ -107,7 +36,7 @@ interface Request {
  */
 export function createEngine(start: number, machine: Partial<Machine> = {}, knobs: Partial<Knobs> = {}): Engine {
   const fixed: Machine = { ...DEFAULT_MACHINE, ...machine }
-  const random = createRandom(fixed.seed)
+  const random = createRandom(fixed.seed + 1)
   let turned: Knobs = { ...DEFAULT_KNOBS, ...knobs }
   let clock = 0
   let target = 0
@@ -116,7 +45,9 @@ export function createEngine(start: number, machine: Partial<Machine> = {}, knob
   let running: Request[] = []
   let totals = createTotals()
   let gauges: Gauges = { running: 0, waiting: 0, kvUsage: 0 }
-  let nextArrival = random.exponential(1 / turned.arrivals)
+  /** Blocks of the running requests, those planned in this step included. */
+  let held = 0
+  const arrivals = createArrivals(fixed, () => turned)
 
   function advance(now: number): void {
     target = Math.max(target, (now - start) / 1000)
@@ -130,30 +61,13 @@ export function createEngine(start: number, machine: Partial<Machine> = {}, knob
   }
 
   function takeArrivals(): void {
-    while (nextArrival <= clock) {
-      // Nobody is connected to a process that is still starting.
-      if (nextArrival >= bornAt) waiting.push(draw(nextArrival))
-      nextArrival += random.exponential(1 / turned.arrivals)
-    }
-  }
-
-  function draw(arrived: number): Request {
-    const longest = Math.min(fixed.maxModelLength, turned.cacheTokens) / 2
-    const length = (mean: number, spread: number) => clamp(Math.round(random.logNormal(mean, spread)), 1, longest)
-    const prompt = length(turned.promptTokens, 0.7)
-    const cached = Math.min(prompt - 1, wholeBlocks(prompt * turned.prefixShare * 2 * random.uniform()))
-    const output = length(turned.outputTokens, 0.5)
-    const none = { computed: 0, generated: 0, firstScheduled: undefined, firstToken: undefined, lastToken: 0 }
-    return { arrived, prompt, output, cached, ...none }
-  }
-
-  function wholeBlocks(tokens: number): number {
-    return Math.floor(tokens / fixed.blockSize) * fixed.blockSize
+    // Nobody is connected to a process that is still starting.
+    waiting.push(...arrivals.until(clock).filter(({ arrived }) => arrived >= bornAt))
   }
 
   function sleepUntilArrival(): void {
     gauges = { running: 0, waiting: 0, kvUsage: 0 }
-    clock = Math.min(target, nextArrival)
+    clock = Math.min(target, arrivals.next())
   }
 
   /** One step of the scheduler: those that run go on, then the queue is let in, then the GPU computes. */
@@ -179,7 +93,7 @@ export function createEngine(start: number, machine: Partial<Machine> = {}, knob
       const request = running[index]
       if (!request) break
       const tokens = Math.min(remaining(request), budget - used)
-      while (!fits(plan, request, tokens)) {
+      while (!take(request, tokens)) {
         const victim = running.pop()
         if (!victim) break
         preempt(victim)
@@ -197,9 +111,15 @@ export function createEngine(start: number, machine: Partial<Machine> = {}, knob
     while (running.length < fixed.maxNumSeqs && left > 0) {
       const request = waiting[0]
       if (!request) break
+      if (request.prompt + request.output > turned.cacheTokens) {
+        // Drawn before the cache was made smaller: it would stand at the head of the queue for ever.
+        waiting.shift()
+        totals.finished.abort += 1
+        continue
+      }
       if (request.computed === 0) request.computed = request.cached
       const tokens = Math.min(remaining(request), left)
-      if (!fits(plan, request, tokens)) break
+      if (!take(request, tokens)) break
       waiting.shift()
       running.push(request)
       request.firstScheduled ??= clock
@@ -210,6 +130,7 @@ export function createEngine(start: number, machine: Partial<Machine> = {}, knob
 
   /** All work is thrown away and done again: V1 preempts by recomputation. */
   function preempt(request: Request): void {
+    held -= blocks(request, 0)
     request.computed = 0
     waiting.unshift(request)
     totals.preemptions += 1
@@ -220,12 +141,16 @@ export function createEngine(start: number, machine: Partial<Machine> = {}, knob
     return Math.max(1, request.prompt + request.generated - request.computed)
   }
 
-  function fits(plan: ReadonlyMap<Request, number>, request: Request, tokens: number): boolean {
-    const others = running.reduce(
-      (sum, other) => sum + (other === request ? 0 : blocks(other, plan.get(other) ?? 0)),
-      0,
-    )
-    return others + blocks(request, tokens) <= Math.floor(turned.cacheTokens / fixed.blockSize)
+  /** Takes the blocks that the request needs for so many more tokens; `false` when there are not enough. */
+  function take(request: Request, tokens: number): boolean {
+    const more = blocks(request, tokens) - (running.includes(request) ? blocks(request, 0) : 0)
+    if (held + more > allBlocks()) return false
+    held += more
+    return true
+  }
+
+  function allBlocks(): number {
+    return Math.floor(turned.cacheTokens / fixed.blockSize)
   }
 
   function blocks(request: Request, more: number): number {
@@ -240,12 +165,9 @@ export function createEngine(start: number, machine: Partial<Machine> = {}, knob
       if (request.computed >= request.prompt + request.generated) generate(request)
     }
     if (tokens > 0) observe(totals.iterationTokens, tokens)
-    const done = running.filter((request) => request.generated >= request.output)
-    for (const request of done) finish(request)
+    for (const request of running) if (request.generated >= request.output) finish(request)
     running = running.filter((request) => request.generated < request.output)
-    const held = running.reduce((sum, request) => sum + blocks(request, 0), 0)
-    const all = Math.floor(turned.cacheTokens / fixed.blockSize)
-    gauges = { running: running.length, waiting: waiting.length, kvUsage: Math.min(1, held / all) }
+    gauges = { running: running.length, waiting: waiting.length, kvUsage: Math.min(1, held / allBlocks()) }
   }
 
   function generate(request: Request): void {
@@ -264,6 +186,7 @@ export function createEngine(start: number, machine: Partial<Machine> = {}, knob
   }
 
   function finish(request: Request): void {
+    held -= blocks(request, 0)
     const scheduled = request.firstScheduled ?? clock
     const first = request.firstToken ?? clock
     const failed = random.uniform() < turned.errorShare
@@ -281,13 +204,13 @@ export function createEngine(start: number, machine: Partial<Machine> = {}, knob
   function change(knobs: Partial<Knobs>): void {
     const before = turned.arrivals
     turned = { ...turned, ...knobs }
-    // An exponential wait has no memory: drawing it anew at a changed rate is exact.
-    if (turned.arrivals !== before) nextArrival = Math.max(clock, target) + random.exponential(1 / turned.arrivals)
+    if (turned.arrivals !== before) arrivals.redraw(Math.max(clock, target))
   }
 
   function restart(startup = 0): void {
     waiting = []
     running = []
+    held = 0
     totals = createTotals()
     gauges = { running: 0, waiting: 0, kvUsage: 0 }
     bornAt = Math.max(clock, target) + startup / 1000
@@ -305,8 +228,4 @@ export function createEngine(start: number, machine: Partial<Machine> = {}, knob
     knobs: () => turned,
     startedAt: () => start + bornAt * 1000,
   }
-}
-
-function clamp(value: number, low: number, high: number): number {
-  return Math.min(Math.max(value, low), high)
 }

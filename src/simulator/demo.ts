@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as realTime } from 'node:timers/promises'
+import { parseConfig } from '../config/parse.ts'
+import type { IO } from '../io.ts'
+import { createLog } from '../log.ts'
+import type { RunResult } from '../result.ts'
+import { run } from '../run.ts'
+import { createMemoryStore } from '../state/memory.ts'
+import { type Clock, createClock } from './clock.ts'
+import { type Inbox, openInbox, type Received } from './inbox.ts'
+import type { Story } from './story.ts'
+import { vllmStory } from './vllm-story.ts'
+
+const MINUTE = 60_000
+/** Real milliseconds between two simulated minutes, so that a person can read along. */
+const PACE = 700
+/** The simulated day begins here: a Monday at noon, so that every demo prints the same times. */
+const START = Date.UTC(2026, 10, 30, 12, 0)
+
+/**
+ * Plays a story: the real run, once a simulated minute, against a simulated server and push inbox.
+ * @returns the pushes as they arrived.
+ */
+export async function play(story: Story, pace: number, print: (line: string) => void): Promise<readonly Received[]> {
+  const clock = createClock(START)
+  const inbox = await openInbox()
+  const server = await story.open(clock)
+  try {
+    const config = configOf(story, server.url, inbox)
+    const io = ioOf(clock, print)
+    for (const line of [...story.introduction, '', heading(story)]) print(line)
+    for (let minute = 0; minute < story.minutes && inbox.received.length < 2; minute += 1) {
+      const words = story.turn(minute)
+      if (words) print(`      — ${words}`)
+      const told = inbox.received.length
+      clock.pass(MINUTE)
+      const { result } = await run({ config, io, tick: clock.now(), deadline: clock.now() + MINUTE })
+      print(row(story, clock, result))
+      for (const push of inbox.received.slice(told)) for (const line of phone(push)) print(line)
+      await realTime(pace)
+    }
+    return inbox.received
+  } finally {
+    await Promise.all([server.close(), inbox.close()])
+  }
+}
+
+function configOf(story: Story, url: string, inbox: Inbox) {
+  const push = { NOTIFLY_URL: inbox.url, NOTIFLY_TOKEN: 'demo', ALERT_LANGUAGE: process.env.ALERT_LANGUAGE }
+  const parsed = parseConfig(story.backend, { ...story.environment(url), ...push }, { lambda: false })
+  if ('problems' in parsed) throw new Error(parsed.problems.join('\n'))
+  return parsed.config
+}
+
+/** The real run on a clock of our own, with a state that lives as long as the demo. */
+function ioOf(clock: Clock, print: (line: string) => void): IO {
+  const log = createLog('warn', [], print, clock.now)
+  return { now: clock.now, sleep: clock.sleep, store: createMemoryStore(clock.now), log, runId: randomUUID, print }
+}
+
+function heading({ columns }: Story): string {
+  return ['time ', ...columns.map(({ title, width }) => title.padStart(width))].join('  ')
+}
+
+function row({ columns }: Story, clock: Clock, { endpoints }: RunResult): string {
+  const time = new Date(clock.now()).toISOString().slice(11, 16)
+  const [endpoint] = endpoints
+  if (!endpoint) return `${time}  no result`
+  return [time, ...columns.map(({ cell, width }) => cell(endpoint).padStart(width))].join('  ')
+}
+
+/** A push as it stands on the phone. */
+function phone({ title, message, priority }: Received): string[] {
+  const rule = '─'.repeat(74)
+  const lines = [title, ...message.split('\n')]
+  return [
+    `       ┌─ push, priority ${priority} ${rule}`.slice(0, 84),
+    ...lines.map((line) => `       │ ${line}`),
+    `       └${rule}`,
+  ]
+}
+
+/** One push when it began, one when it was over, of the priority that the end has. */
+function isWhole(pushes: readonly Received[]): boolean {
+  const [fired, resolved] = pushes
+  return pushes.length === 2 && fired?.priority !== 4 && resolved?.priority === 4
+}
+
+const STORIES: Readonly<Record<string, () => Story>> = { vllm: vllmStory }
+
+async function main(name = 'vllm'): Promise<number> {
+  const story = STORIES[name]
+  if (!story) {
+    console.error(`npm run demo -- ${name}: unknown; may be ${Object.keys(STORIES).join(', ')}`)
+    return 1
+  }
+  const pushes = await play(story(), PACE, console.log)
+  const whole = isWhole(pushes)
+  console.log(
+    whole
+      ? '\nOne push when the queue grew, one when it was over. Now yours: npm run invoke -- vllm'
+      : `\nExpected one push and one end of it, got ${pushes.length} messages.`,
+  )
+  return whole ? 0 : 1
+}
+
+if (process.argv[1]?.endsWith('demo.ts')) process.exitCode = await main(process.argv[2])

@@ -1,0 +1,30 @@
+import type { EndpointResult } from '../result.ts'
+import type { Clock } from './clock.ts'
+
+/** A simulated server on loopback. */
+export interface SimulatedServer {
+  url: string
+  close(): Promise<void>
+}
+
+/** What `npm run demo` plays: a server whose load changes, and what the table shows of it. */
+export interface Story {
+  backend: 'vllm' | 'ollama' | 'openai'
+  /** Printed first. */
+  introduction: readonly string[]
+  open(clock: Clock): Promise<SimulatedServer>
+  /** Simulated minutes; it ends earlier when the end of the trouble was told. */
+  minutes: number
+  /** Changes the load at this minute. @returns what changed, in words. */
+  turn(minute: number): string | undefined
+  /** The variables of the run, beside the push server. */
+  environment(url: string): Record<string, string>
+  columns: readonly { title: string; width: number; cell(result: EndpointResult): string }[]
+}
+
+/** A bar of blocks: 30 requests at 5 a block → `██████`; cut at 24 blocks. */
+export function bar(value: number | undefined, perBlock: number): string {
+  if (value === undefined) return ''
+  const blocks = Math.ceil(value / perBlock)
+  return blocks > 24 ? `${'█'.repeat(24)}…` : '█'.repeat(blocks)
+}
