@@ -52,6 +52,22 @@ interface Decision {
  * @throws {StoreError | StateError} when the state cannot be read or written.
  */
 export async function run(options: RunOptions): Promise<RunReport> {
+  const { pingUrl, secrets } = options.config
+  const tell = async (ok: boolean) => {
+    if (pingUrl !== undefined && !options.dryRun) await ping(pingUrl, ok, { io: options.io, secrets })
+  }
+  try {
+    const report = await runOnce(options)
+    // A tick that another run handled says nothing about this one.
+    if (report.result.outcome === 'completed') await tell(report.problems.length === 0)
+    return report
+  } catch (error) {
+    await tell(false)
+    throw error
+  }
+}
+
+async function runOnce(options: RunOptions): Promise<RunReport> {
   const { config, io, tick, deadline } = options
   const now = io.now()
   const id = io.runId()
@@ -75,12 +91,12 @@ export async function run(options: RunOptions): Promise<RunReport> {
   return conclude({ evaluation, sent, settled }, options, now)
 }
 
-/** Counts, logs and pings. */
-async function conclude(
+/** Counts and logs. */
+function conclude(
   done: { evaluation: Evaluation; sent: Sent; settled: State },
   { config, io }: RunOptions,
   now: number,
-): Promise<RunReport> {
+): RunReport {
   const { evaluation, sent, settled } = done
   const waiting = group(settled.outbox.map((item) => item.notification)).length
   const result = resultOf(config, now, evaluation, { delivered: sent.delivered, waiting, refused: sent.refused })
@@ -102,7 +118,6 @@ async function conclude(
     pushes: result.pushes,
     ms: io.now() - now,
   })
-  if (config.pingUrl !== undefined) await ping(config.pingUrl, problems.length === 0, { io, secrets: config.secrets })
   return { result, messages: sent.messages, problems, decisions: evaluation.decisions }
 }
 

@@ -71,7 +71,7 @@ export function realIO(config: Config): IO {
     now: () => Date.now(),
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     store: kept.store,
-    log: createLog(config.logLevel, config.secrets, (line) => console.log(line)),
+    log: createLog(config.logLevel, config.secrets, (line) => console.log(line), Date.now),
     runId: () => randomUUID(),
     print: (text) => console.log(text),
   }

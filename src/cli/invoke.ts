@@ -1,0 +1,114 @@
+import type { Backend } from '../backends/backend.ts'
+import { type Config, ConfigError } from '../config/config.ts'
+import { parseDuration } from '../config/duration.ts'
+import { parseConfig } from '../config/parse.ts'
+import { mask } from '../log.ts'
+import { run } from '../run.ts'
+import { limitOf, realIO } from '../scheduled.ts'
+import { renderDecisions, renderRun } from './table.ts'
+
+export interface InvokeOptions {
+  dryRun: boolean
+  json: boolean
+  why: boolean
+  /** A span with its unit: repeats until stopped. */
+  every: string | undefined
+}
+
+/** Real runs of one function with the environment. @returns the exit code: 0 when the (last) run completed. */
+export async function invoke(backend: Backend, options: InvokeOptions): Promise<number> {
+  const every = options.every === undefined ? undefined : parseDuration(options.every)
+  if (options.every !== undefined && !every) {
+    console.error(`--every ${options.every}: a span of time needs its unit, as in 30s or 5m`)
+    return 1
+  }
+  const parsed = parseConfig(backend, process.env, { lambda: false })
+  if ('problems' in parsed) {
+    console.error(new ConfigError(parsed.problems).message)
+    return 1
+  }
+  const { config } = parsed
+  if (!options.json) for (const line of hints(config)) console.error(line)
+  if (every === undefined) return once(config, options)
+  return repeat(config, options, every)
+}
+
+/** Runs at the beat of the clock until the process is told to stop; a run that takes longer than the beat skips the beats it missed. */
+async function repeat(config: Config, options: InvokeOptions, every: number): Promise<number> {
+  let stopped = false
+  let wake = () => {}
+  const stop = () => {
+    stopped = true
+    wake()
+  }
+  process.once('SIGINT', stop)
+  process.once('SIGTERM', stop)
+  let code = 0
+  let next = Date.now()
+  while (!stopped) {
+    code = await once(config, options)
+    next = Math.max(next + every, Date.now())
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, next - Date.now())
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      if (stopped) wake()
+    })
+  }
+  return code
+}
+
+async function once(config: Config, options: InvokeOptions): Promise<number> {
+  const io = realIO(config)
+  const pushed: string[] = []
+  const quiet = options.json || config.logLevel === 'info' ? silent : io.log
+  try {
+    const report = await run({
+      config,
+      io: { ...io, log: quiet, print: (text) => pushed.push(text) },
+      dryRun: options.dryRun,
+      deadline: io.now() + limitOf(config),
+    })
+    if (options.json) console.log(JSON.stringify(report.result, null, 2))
+    else {
+      console.log(renderRun(report.result, config))
+      if (options.why) console.log(`\n${renderDecisions(report.decisions)}`)
+      for (const message of report.messages) console.log(`\n${frame(message.title, message.body)}`)
+    }
+    for (const problem of report.problems) console.error(mask(problem, config.secrets))
+    return report.problems.length === 0 ? 0 : 1
+  } catch (error) {
+    console.error(mask(error instanceof Error ? error.message : String(error), config.secrets))
+    return 1
+  }
+}
+
+/** In the terminal the table says it all; logs come back with `LOG_LEVEL=debug`. */
+const silent = {
+  debug() {},
+  info() {},
+  warn: (text: string) => console.error(text),
+  error: (text: string) => console.error(text),
+}
+
+function frame(title: string, body: string): string {
+  return [`┌ ${title}`, ...body.split('\n').map((line) => `│ ${line}`), '└'].join('\n')
+}
+
+/** What a person who has configured little needs to know. */
+function hints(config: Config): string[] {
+  const prefix = config.backend.toUpperCase()
+  const lines: string[] = [...config.warnings]
+  if (config.usedDefault) {
+    lines.push(
+      `No endpoint is configured: trying ${config.endpoints[0]?.url ?? ''}. To watch your own servers, set in the environment or in .env:`,
+      `  ${prefix}_ENDPOINTS="chat/a=http://10.0.0.5:8000 chat/b=http://10.0.0.6:8000"   name=url, or group/replica=url`,
+      '  NOTIFLY_URL=https://push.example.com and NOTIFLY_TOKEN=…                     where pushes go (Notifly or Gotify)',
+      `  ${prefix}_WAITING_LIMIT=20                                                       a limit; all variables: docs/variables.md`,
+    )
+  }
+  if (!config.push) lines.push('No NOTIFLY_URL is set: pushes are printed here.')
+  return lines.length > 0 ? [...lines, ''] : []
+}

@@ -1,0 +1,78 @@
+import { parseArgs } from 'node:util'
+import { BACKENDS, type Backend } from '../backends/backend.ts'
+import { doctor } from './doctor.ts'
+import { loadEnvFile } from './env-file.ts'
+import { invoke } from './invoke.ts'
+import { serve } from './receive.ts'
+
+const USAGE = `queuebell: a push before your users see the spinner
+
+  invoke <function>     one run with the environment and .env
+      --dry-run         sends and saves nothing
+      --json            prints the result object
+      --every 30s       repeats until stopped
+      --why             prints each rule's decision
+  invoke heartbeat-receive --serve 8080
+                        the receiver of heartbeats, with the state folder
+  doctor <function>     what each rule reads, found or missing
+      --push            sends a test push
+
+functions: ${BACKENDS.join(' ')}
+`
+
+/** The command line. @returns the exit code. */
+export async function main(args: string[]): Promise<number> {
+  let parsed: ReturnType<typeof parse>
+  try {
+    parsed = parse(args)
+  } catch (error) {
+    return misused(error instanceof Error ? error.message : String(error))
+  }
+  const { values, positionals } = parsed
+  const [command, name] = positionals
+  if (values.help || command === undefined) return print(USAGE, 0)
+  loadEnvFile('.env')
+  if (command === 'invoke' && name === 'heartbeat-receive') return serve(Number(values.serve ?? 8080))
+  if (command !== 'invoke' && command !== 'doctor') return misused(`there is no command ${command}`)
+  if (name === undefined) return misused(`${command} needs the name of a function`)
+  if (!isBackend(name)) return misused(`there is no function ${name}`)
+  if (command === 'doctor') return doctor(name, { push: values.push === true })
+  return invoke(name, {
+    dryRun: values['dry-run'] === true,
+    json: values.json === true,
+    why: values.why === true,
+    every: values.every,
+  })
+}
+
+function parse(args: string[]) {
+  return parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      'dry-run': { type: 'boolean' },
+      json: { type: 'boolean' },
+      every: { type: 'string' },
+      why: { type: 'boolean' },
+      push: { type: 'boolean' },
+      serve: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  })
+}
+
+function isBackend(name: string): name is Backend {
+  return (BACKENDS as readonly string[]).includes(name)
+}
+
+function misused(why: string): number {
+  console.error(`${why}\n\n${USAGE}`)
+  return 1
+}
+
+function print(text: string, code: number): number {
+  console.log(text)
+  return code
+}
+
+process.exitCode = await main(process.argv.slice(2))

@@ -1,0 +1,148 @@
+import type { Config, Endpoint } from '../config/config.ts'
+import { formatDuration } from '../config/duration.ts'
+import type { EndpointResult, RunResult } from '../result.ts'
+import type { Rule, RuleId, RuleUnit } from '../rules/catalogue.ts'
+import type { Evaluation } from '../rules/evaluate.ts'
+import type { DerivedSignal } from '../state/notification.ts'
+
+/** The columns of the table: a signal, its heading, its unit, and the rule whose limit stands under the heading. */
+const COLUMNS: readonly { signal: DerivedSignal; head: string; unit: RuleUnit; rule?: RuleId }[] = [
+  { signal: 'waiting', head: 'waiting', unit: 'requests', rule: 'waiting' },
+  { signal: 'running', head: 'running', unit: 'requests' },
+  { signal: 'kv_cache', head: 'KV cache', unit: 'share', rule: 'kv_cache' },
+  { signal: 'queue_wait', head: 'queue wait', unit: 'seconds', rule: 'queue_wait' },
+  { signal: 'ttft_p99', head: 'TTFT p99', unit: 'seconds', rule: 'ttft' },
+  { signal: 'itl_p99', head: 'ITL p99', unit: 'seconds', rule: 'itl' },
+  { signal: 'tokens_per_second', head: 'tok/s', unit: 'requests' },
+  { signal: 'prefix_hit_share', head: 'prefix hits', unit: 'share' },
+  { signal: 'failed_share', head: 'failed', unit: 'share', rule: 'errors' },
+  { signal: 'canary_wait', head: 'canary wait', unit: 'seconds', rule: 'canary' },
+  { signal: 'canary_ttft', head: 'canary TTFT', unit: 'seconds', rule: 'canary' },
+  { signal: 'canary_load', head: 'load', unit: 'seconds', rule: 'cold_load' },
+  { signal: 'gpu_memory', head: 'GPU memory', unit: 'share', rule: 'gpu_memory' },
+  { signal: 'gpu_utilisation', head: 'GPU busy', unit: 'share' },
+  { signal: 'gpu_temperature', head: 'GPU °C', unit: '°C', rule: 'gpu_temperature' },
+  { signal: 'beat_age', head: 'last beat', unit: 'seconds', rule: 'heartbeat' },
+]
+
+/** One run as a person sees it in the terminal: a row an endpoint, limits under the headings, phases that are not ok, failures and notes below. */
+export function renderRun(result: RunResult, config: Config): string {
+  const head = `${result.backend}  ${result.at}  ${result.outcome}`
+  if (result.endpoints.length === 0) return head
+  const columns = COLUMNS.filter((c) => result.endpoints.some((e) => e.signals[c.signal] !== undefined))
+  const rows = [
+    ['endpoint', 'up', ...columns.map((c) => c.head), 'alerts'],
+    ['', '', ...columns.map((c) => limitText(c.rule, config.endpoints)), ''],
+    ...result.endpoints.map((e) => [
+      e.name + (e.model === undefined ? '' : ` (${short(e.model, 24)})`),
+      e.up ? 'up' : 'DOWN',
+      ...columns.map((c) => valueText(e, c.signal, c.unit)),
+      alertsText(e),
+    ]),
+  ]
+  const { delivered, waiting, refused } = result.pushes
+  const below = result.endpoints.flatMap(linesBelow)
+  return [
+    head,
+    '',
+    align(rows),
+    ...(below.length > 0 ? ['', ...below] : []),
+    '',
+    `pushes: ${delivered} delivered, ${waiting} waiting, ${refused} refused`,
+  ].join('\n')
+}
+
+/** Each decision of a run with its numbers: what `--why` prints. */
+export function renderDecisions(decisions: Evaluation['decisions']): string {
+  const rows = decisions.map(({ endpoint, decision }) => {
+    const { rule, measured, judgement, before, after, held } = decision
+    const value =
+      measured.value === undefined ? '–' : `${measured.atLeast ? '≥ ' : ''}${numberText(measured.value, rule.unit)}`
+    return [
+      endpoint,
+      measured.subject === undefined ? rule.id : `${rule.id} ${short(measured.subject, 24)}`,
+      value,
+      bound(rule),
+      rule.clear === undefined ? '–' : numberText(rule.clear, rule.unit),
+      formatDuration(rule.for),
+      held ? 'held back' : judgement,
+      before === after ? after : `${before} → ${after}`,
+    ]
+  })
+  return align([['endpoint', 'rule', 'value', 'limit', 'clear', 'for', 'judged', 'phase'], ...rows])
+}
+
+/** Columns as wide as their widest cell, two blanks between them. */
+export function align(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => [...(row[i] ?? '')].length)))
+  const pad = (cell: string, i: number) => cell + ' '.repeat((widths[i] ?? 0) - [...cell].length)
+  return rows
+    .map((row) => row.map(pad).join('  ').trimEnd())
+    .filter((line) => line !== '')
+    .join('\n')
+}
+
+function linesBelow(endpoint: EndpointResult): string[] {
+  const { failure, notes } = endpoint
+  const why = failure
+    ? [failure.kind, failure.status, failure.code, failure.detail].filter((part) => part !== undefined).join(', ')
+    : undefined
+  return [
+    ...(why === undefined ? [] : [`${endpoint.name}: ${why} at ${endpoint.url}`]),
+    ...(notes ?? []).map((note) => `${endpoint.name}: ${note}`),
+  ]
+}
+
+function alertsText(endpoint: EndpointResult): string {
+  const phases = Object.entries(endpoint.alerts).map(([id, phase]) => `${id} ${phase}`)
+  if (endpoint.verdict) phases.push(`(${endpoint.verdict})`)
+  return phases.length === 0 ? 'ok' : phases.join(', ')
+}
+
+function valueText(endpoint: EndpointResult, signal: DerivedSignal, unit: RuleUnit): string {
+  const value = endpoint.signals[signal]
+  if (value === undefined) return '–'
+  return `${endpoint.atLeast?.includes(signal) ? '≥ ' : ''}${numberText(value, unit)}`
+}
+
+/** The limit under a heading: where endpoints differ, the span. */
+function limitText(id: RuleId | undefined, endpoints: readonly Endpoint[]): string {
+  const rules = endpoints.flatMap((e) => e.rules.filter((r) => r.id === id))
+  const texts = [...new Set(rules.map(bound))]
+  return texts.length > 1 ? 'differs' : (texts[0] ?? '')
+}
+
+function bound(rule: Rule): string {
+  if (rule.unit === 'switch') return '–'
+  return `${rule.breach === 'above' ? '>' : '≥'} ${numberText(rule.limit, rule.unit)}`
+}
+
+function numberText(value: number, unit: RuleUnit): string {
+  const digits = (n: number, most: number) => String(Number(n.toFixed(most)))
+  switch (unit) {
+    case 'share':
+    case 'fall':
+      return `${digits(value * 100, 1)} %`
+    case 'seconds':
+      return value >= 1 ? `${digits(value, 1)} s` : `${digits(value * 1000, 0)} ms`
+    case 'times':
+      return `${digits(value, 2)}×`
+    case 'per-second':
+      return `${digits(value, 2)}/s`
+    case '°C':
+      return `${digits(value, 0)} °C`
+    case 'runs':
+    case 'requests':
+    case 'switch':
+      return digits(value, value < 10 ? 1 : 0)
+    default:
+      return unit satisfies never
+  }
+}
+
+/** Foreign text on one line: control characters out, cut at the end. */
+function short(text: string, most: number): string {
+  const clean = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
+  const chars = [...clean]
+  return chars.length > most ? `${chars.slice(0, most - 1).join('')}…` : clean
+}
