@@ -13,6 +13,8 @@ export type Saved = { version: Version } | 'conflict'
 export interface Listed {
   key: string
   at: number
+  /** Bytes, where the store's list says so. */
+  size?: number
 }
 
 /** Where state lies: a file, S3 or memory. Keys are paths below the store's own prefix, `vllm.json`, `beats/indexer.json`. */
@@ -38,8 +40,12 @@ export class StoreError extends Error {
     message: string,
     /** Our own set-up is wrong (permissions, bucket name, clock): trying again does not help. */
     readonly permanent: boolean,
-    options?: { cause?: unknown },
+    options: { cause?: unknown; unknown?: boolean } = {},
   ) {
-    super(message, options)
+    super(message, 'cause' in options ? { cause: options.cause } : undefined)
+    this.unknown = options.unknown ?? false
   }
+
+  /** A write was sent and its answer was lost, so that it may have been done: read again before deciding. */
+  readonly unknown: boolean
 }

@@ -1,0 +1,50 @@
+import { S3Client } from '@aws-sdk/client-s3'
+import type { StateConfig } from '../config/config.ts'
+
+export type S3Config = Extract<StateConfig, { kind: 's3' }>
+
+/** Milliseconds. Packets that are dropped (a VPC without a way out) must not hold a run until the function's limit. */
+const CONNECT_TIMEOUT = 2_000
+
+/**
+ * The client as this project needs it: it asks once (what is asked again, and when, is decided in `s3.ts`), fails
+ * fast, and keeps no connection: the other side closes it while a function is frozen between two invocations.
+ * Credentials and region come from AWS's own variables and files.
+ * @param timeout milliseconds for one request.
+ */
+export function createS3Client(config: S3Config, timeout: number): S3Client {
+  const agent = { keepAlive: false, autoSelectFamilyAttemptTimeout: CONNECT_TIMEOUT / 2 }
+  return new S3Client({
+    // Most compatible stores take any region; a Lambda always has AWS_REGION.
+    region: process.env.AWS_REGION || process.env.AWS_DEFAULT_REGION || 'us-east-1',
+    ...(config.endpoint === undefined ? { followRegionRedirects: true } : { endpoint: config.endpoint }),
+    forcePathStyle: config.forcePathStyle,
+    maxAttempts: 1,
+    // Compatible stores do not know the newer checksums.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT,
+      requestTimeout: timeout,
+      throwOnRequestTimeout: true,
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
+  })
+}
+
+/**
+ * Runs one request under a deadline that covers everything: finding credentials, connecting, headers and body.
+ * @throws what `work` throws, or a `TimeoutError`.
+ */
+export async function withDeadline<T>(timeout: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const signal = AbortSignal.timeout(timeout)
+  const working = work(signal)
+  const late = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+  // The loser of the race may still fail: nobody is there to hear it.
+  working.catch(() => {})
+  late.catch(() => {})
+  return Promise.race([working, late])
+}
