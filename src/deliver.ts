@@ -2,7 +2,7 @@ import type { Config } from './config/config.ts'
 import type { IO } from './io.ts'
 import { compose } from './messages/compose.ts'
 import type { Message } from './push/message.ts'
-import { type PushOutcome, push } from './push/push.ts'
+import type { PushOutcome, push } from './push/push.ts'
 import { openDispatcher } from './scrape/get.ts'
 import type { Notification } from './state/notification.ts'
 import type { Delivery } from './state/outbox.ts'
@@ -24,7 +24,7 @@ export async function deliver(
   groups: readonly Notification[][],
   config: Config,
   io: IO,
-  options: { now: number; deadline: number },
+  options: { now: number; deadline: number; push: typeof push },
 ): Promise<Sent> {
   const sent: Sent = { deliveries: [], messages: [], delivered: 0, refused: 0, problems: [] }
   if (groups.length === 0) return sent
@@ -67,13 +67,13 @@ async function send(
   message: Message,
   config: Config,
   io: IO,
-  options: { now: number; deadline: number; dispatcher: unknown },
+  options: { now: number; deadline: number; push: typeof push; dispatcher: unknown },
 ): Promise<PushOutcome> {
   if (!config.push) {
     io.print(`${message.title}\n${message.body}`)
     return { kind: 'delivered', misconfigured: false }
   }
-  return push(message, config.push, {
+  return options.push(message, config.push, {
     io,
     deadline: options.deadline,
     dispatcher: options.dispatcher,

@@ -2,9 +2,8 @@ import type { Config } from './config/config.ts'
 import { deliver, preview, type Sent } from './deliver.ts'
 import type { IO } from './io.ts'
 import { group } from './messages/group.ts'
-import { observe } from './observe.ts'
+import { NETWORK, type Network } from './network.ts'
 import type { Message } from './push/message.ts'
-import { ping } from './push/ping.ts'
 import type { RunResult } from './result.ts'
 import { type Evaluation, evaluate } from './rules/evaluate.ts'
 import type { Notification } from './state/notification.ts'
@@ -21,6 +20,8 @@ export interface RunOptions {
   dryRun?: boolean
   /** Epoch milliseconds by which the run must have ended. */
   deadline: number
+  /** The real network unless another is given. */
+  network?: Network
 }
 
 export interface RunReport {
@@ -53,11 +54,12 @@ interface Decision {
  */
 export async function run(options: RunOptions): Promise<RunReport> {
   const { pingUrl, secrets } = options.config
+  const network = options.network ?? NETWORK
   const tell = async (ok: boolean) => {
-    if (pingUrl !== undefined && !options.dryRun) await ping(pingUrl, ok, { io: options.io, secrets })
+    if (pingUrl !== undefined && !options.dryRun) await network.ping(pingUrl, ok, { io: options.io, secrets })
   }
   try {
-    const report = await runOnce(options)
+    const report = await runOnce({ ...options, network })
     // A tick that another run handled says nothing about this one.
     if (report.result.outcome === 'completed') await tell(report.problems.length === 0)
     return report
@@ -67,15 +69,15 @@ export async function run(options: RunOptions): Promise<RunReport> {
   }
 }
 
-async function runOnce(options: RunOptions): Promise<RunReport> {
-  const { config, io, tick, deadline } = options
+async function runOnce(options: RunOptions & { network: Network }): Promise<RunReport> {
+  const { config, io, tick, deadline, network } = options
   const now = io.now()
   const id = io.runId()
   const session = { store: io.store, backend: config.backend, now, tick, id }
   const opened = await openRun({ ...session, dryRun: options.dryRun === true })
   if (opened.kind !== 'open') return passedOver(opened.kind, options, now)
   const scrapesEnd = Math.max(deadline - RESERVE, now + (deadline - now) / 2)
-  const observations = await observe(config, io, { now, deadline: scrapesEnd, runId: id })
+  const observations = await network.observe(config, io, { now, deadline: scrapesEnd, runId: id })
   const decide = ({ state: from }: Opened): Decision => {
     const evaluation = evaluate(from, observations, config, now)
     const claimed = claimDue(evaluation.state, id, now, Math.max(deadline, now + 1))
@@ -86,7 +88,7 @@ async function runOnce(options: RunOptions): Promise<RunReport> {
   const saved = await saveDecision(opened, decide, session)
   if (saved.kind !== 'saved') return passedOver(saved.kind, options, now)
   const { evaluation, due } = saved.decision
-  const sent = await deliver(group(due), config, io, { now, deadline: deadline - SETTLING })
+  const sent = await deliver(group(due), config, io, { now, deadline: deadline - SETTLING, push: network.push })
   const settled = due.length === 0 ? saved.state : await saveSettled(saved, sent.deliveries, session)
   return conclude({ evaluation, sent, settled }, options, now)
 }

@@ -1,0 +1,15 @@
+import type { Config } from './config/config.ts'
+import type { IO } from './io.ts'
+import { type ObserveOptions, observe } from './observe.ts'
+import { ping } from './push/ping.ts'
+import { push } from './push/push.ts'
+import type { Observation } from './rules/observation.ts'
+
+/** What a run does over the network beside its store: ask the endpoints, push, ping. */
+export interface Network {
+  observe(config: Config, io: IO, options: ObserveOptions): Promise<Observation[]>
+  push: typeof push
+  ping: typeof ping
+}
+
+export const NETWORK: Network = { observe, push, ping }

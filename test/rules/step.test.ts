@@ -1,0 +1,151 @@
+import { expect, test } from 'vitest'
+import type { Rule } from '../../src/rules/catalogue.ts'
+import { type Judgement, step } from '../../src/rules/step.ts'
+import type { Alert } from '../../src/state/state.ts'
+
+const MINUTE = 60_000
+
+type Row = [
+  minute: number,
+  judgement: Judgement,
+  phase: 'ok' | Alert['phase'],
+  event?: 'fired' | 'repeated' | 'resolved',
+]
+
+/** Walks one alert through a story; a push is accepted at once. */
+function follow(rule: Pick<Rule, 'for' | 'repeat'>, story: Row[], interval?: number): void {
+  let alert: Alert | undefined
+  for (const [minute, judgement, phase, event] of story) {
+    const now = Math.round(minute * MINUTE)
+    const stepped = step(alert, judgement, rule, { now, interval })
+    alert = stepped.event === 'resolved' ? undefined : stepped.alert
+    if (alert && stepped.event) alert = { ...alert, told: now }
+    expect({ minute, phase: alert?.phase ?? 'ok', event: stepped.event }).toEqual({ minute, phase, event })
+  }
+}
+
+const atOnce = { for: 0, repeat: 240 * MINUTE }
+const after5 = { for: 5 * MINUTE, repeat: 240 * MINUTE }
+
+test('without a hold time a breach fires at once, stays silent while it lasts and resolves at the second clear run', () =>
+  follow(atOnce, [
+    [0, 'clear', 'ok'],
+    [1, 'breach', 'firing', 'fired'],
+    [2, 'breach', 'firing'],
+    [3, 'between', 'firing'],
+    [4, 'clear', 'firing'],
+    [5, 'clear', 'ok', 'resolved'],
+    [6, 'clear', 'ok'],
+  ]))
+
+test('one clear run between breaches resolves nothing', () =>
+  follow(atOnce, [
+    [0, 'breach', 'firing', 'fired'],
+    [1, 'clear', 'firing'],
+    [2, 'between', 'firing'],
+    [3, 'clear', 'firing'],
+    [4, 'breach', 'firing'],
+    [5, 'clear', 'firing'],
+    [6, 'clear', 'ok', 'resolved'],
+  ]))
+
+test('with a hold time it fires by the clock: after five minutes, not after four', () =>
+  follow(after5, [
+    [0, 'breach', 'pending'],
+    [1, 'breach', 'pending'],
+    [2, 'breach', 'pending'],
+    [3, 'breach', 'pending'],
+    [4, 'breach', 'pending'],
+    [5, 'breach', 'firing', 'fired'],
+  ]))
+
+test('case 92: five samples are not five minutes', () =>
+  follow(after5, [
+    [0.917, 'breach', 'pending'],
+    [1.017, 'breach', 'pending'],
+    [2.033, 'breach', 'pending'],
+    [3.017, 'breach', 'pending'],
+    [4, 'breach', 'pending'],
+    [5.017, 'breach', 'pending'],
+    [6.017, 'breach', 'firing', 'fired'],
+  ]))
+
+test('a pending alert ends when the value falls between limit and clear', () =>
+  follow(
+    after5,
+    [
+      [0, 'breach', 'pending'],
+      [4, 'between', 'ok'],
+      [5, 'breach', 'pending'],
+      [9, 'breach', 'pending'],
+    ],
+    4 * MINUTE,
+  ))
+
+test('a pending alert outlasts two minutes without data and starts anew after more than three', () => {
+  follow(after5, [
+    [0, 'breach', 'pending'],
+    [1, 'unknown', 'pending'],
+    [2, 'unknown', 'pending'],
+    [3, 'breach', 'pending'],
+    [5, 'breach', 'firing', 'fired'],
+  ])
+  follow(after5, [
+    [0, 'breach', 'pending'],
+    [2, 'unknown', 'pending'],
+    [4, 'breach', 'pending'],
+    [6, 'breach', 'pending'],
+    [9, 'breach', 'firing', 'fired'],
+  ])
+})
+
+test('a schedule of five minutes is no gap: a hold time of five minutes still ends', () =>
+  follow(
+    after5,
+    [
+      [0, 'breach', 'pending'],
+      [5, 'breach', 'firing', 'fired'],
+    ],
+    5 * MINUTE,
+  ))
+
+test('case 90: no data resolves nothing and reminds of nothing', () =>
+  follow(atOnce, [
+    [0, 'breach', 'firing', 'fired'],
+    [1, 'unknown', 'firing'],
+    [300, 'unknown', 'firing'],
+    [301, 'clear', 'firing'],
+    [302, 'clear', 'ok', 'resolved'],
+  ]))
+
+test('a reminder comes when four hours have passed since the last push, also between the limits', () =>
+  follow(atOnce, [
+    [0, 'breach', 'firing', 'fired'],
+    [239, 'breach', 'firing'],
+    [240, 'between', 'firing', 'repeated'],
+    [479, 'breach', 'firing'],
+    [480, 'breach', 'firing', 'repeated'],
+  ]))
+
+test('a rule without reminders gives none', () =>
+  follow({ for: 0, repeat: undefined }, [
+    [0, 'breach', 'firing', 'fired'],
+    [100_000, 'breach', 'firing'],
+  ]))
+
+test('an alert that was never told is not repeated', () => {
+  const fired = step(undefined, 'breach', atOnce, { now: 0 })
+  expect(step(fired.alert, 'breach', atOnce, { now: 10 * 240 * MINUTE }).event).toBeUndefined()
+})
+
+test('the peak is the highest value of the incident', () => {
+  let alert: Alert | undefined
+  for (const [now, value] of [
+    [0, 21],
+    [1, 42],
+    [2, 30],
+  ] as const) {
+    alert = step(alert, 'breach', atOnce, { now, value }).alert
+  }
+  expect(alert?.peak).toBe(42)
+})
