@@ -79,7 +79,8 @@ export function numbersIn(locale: string, units: Units): NumberTexts {
     },
     percent: (share) => `${write(share * 100, Math.abs(share) < 0.0995 ? 1 : 0)} %`,
     seconds,
-    lasted: (ms) => (ms < 119_500 ? `${write(Math.max(0, Math.round(ms / 1000)))} ${units.s}` : longer(Math.round(ms / 60_000))),
+    lasted: (ms) =>
+      ms < 119_500 ? `${write(Math.max(0, Math.round(ms / 1000)))} ${units.s}` : longer(Math.round(ms / 60_000)),
     rate: (value) => `${write(value, value < 0.095 ? 2 : decimals(value))}${units.perSecond}`,
     times: (value) => write(value, value < 9.95 ? 1 : 0),
     clock: (at, now) => {

@@ -1,0 +1,115 @@
+import type { Backend } from '../backends/backend.ts'
+import type { RuleId } from '../rules/catalogue.ts'
+import type { Failure } from '../state/failure.ts'
+import type { CanaryStatus, Notification, Verdict, VerdictKind } from '../state/notification.ts'
+import type { Advice } from '../verdict/advice.ts'
+import type { NumberTexts } from './numbers.ts'
+
+/** What a rule's sentence is made from; text in it is already safe to print. Units as the rule's. */
+export interface Fact {
+  value?: number
+  /** The value is only known to be at least this. */
+  atLeast?: boolean
+  limit?: number
+  /** What the value is compared with, in the unit of the compared signal. */
+  usual?: number
+  /** The engine that holds the fullest cache. */
+  at?: string
+  running?: number
+  waiting?: number
+  /** The model or worker that is not there. */
+  missing?: string
+  /** Signals that are not there, in words. */
+  signals?: string
+  beat?: Notification['beat']
+  gap?: Notification['gap']
+  failure?: Failure
+  backend?: Backend
+}
+
+export interface RuleTexts {
+  sign: string
+  /** What happened, for the title: no number, no full stop. */
+  headline(fact: Fact): string
+  /** The same as a sentence with what is known: value, limit, company. Ends in a full stop. */
+  now(fact: Fact): string
+  /** What a resolved one says in the title. */
+  over: string
+  /** How high it got, as part of a sentence (`97 waiting at most`); `undefined` where a number says nothing. */
+  peak(value: number, atLeast: boolean): string | undefined
+}
+
+export interface FailureTexts {
+  /** For the title. */
+  headline(failure: Failure, canary: boolean): string
+  /** The cause in words, without a full stop. */
+  words(failure: Failure, canary: boolean): string
+  /** What to look at, a sentence. */
+  todo(failure: Failure, canary: boolean): string
+}
+
+/** Numbers beside the main one, in one line. */
+export interface Context {
+  waiting?: number
+  running?: number
+  kvCache?: number
+  kvAt?: string
+  queueWait?: number
+  ttft?: number
+  ttftAtLeast?: boolean
+  tokensPerSecond?: number
+  failedShare?: number
+}
+
+/** Every text of a message in one language. Functions take raw numbers in the signals' units and safe text. */
+export interface Catalogue {
+  numbers: NumberTexts
+  rules: Record<RuleId | 'state-lost' | 'state-broken', RuleTexts>
+  failures: Record<Failure['kind'], FailureTexts>
+  verdicts: Record<VerdictKind, (verdict: Verdict, facts: { restarted: boolean }) => string>
+  advice: { [K in Advice['key']]: (advice: Extract<Advice, { key: K }>) => string }
+  /** An XID by its number: what it means and what to do. `undefined`: not in the table. */
+  xids: Readonly<Record<number, string>>
+  canary: Record<CanaryStatus, string | undefined>
+  /** A signal's name in words. */
+  signal(name: string): string
+  title: {
+    /** `Queue is long, for 4 h now`. */
+    repeated(headline: string, lasted: string): string
+    restarted(headline: string): string
+    idle(headline: string): string
+    late(headline: string): string
+    digest(worse: number, over: number): string
+    digestOver(over: number): string
+    allDown(endpoints: number): string
+    /** All fail alike, but the network is not the cause. */
+    allFail(endpoints: number, headline: string): string
+    allUp(endpoints: number): string
+  }
+  line: {
+    newRequestWaits(seconds: number): string
+    noneFinishes: string
+    context(context: Context): string | undefined
+    drains(minutes: number): string
+    kvFull(minutes: number): string
+    gpu(gpu: { utilisation?: number; temperature?: number; xid?: number }): string | undefined
+    /** `queue ▁▂▃ 3 → 42 in 15 min`; `what` is absent where the first line says it. */
+    spark(bars: string, first: string, last: string, minutes: number | undefined, what: string | undefined): string
+    sparkOf: { queue: string; wait: string; memory: string }
+    /** `“Queue is growing” lasted 12 min, 97 waiting at most.` */
+    lasted(headline: string, ms: number, detail: string | undefined): string
+    ended: { clear: string | undefined; idle: string; restarted: string }
+    was(from: string, to: string, ms: number, detail: string | undefined): string
+    /** A resolved rule as a line beside others. */
+    over(over: string, ms: number): string
+    lateLine(headline: string, from: string, to: string): string
+    maybeSent: string
+    serverSays(text: string): string
+    subject(subject: string, text: string): string
+    more(count: number): string
+    since(clock: string): string
+    allDown(cause: string, clock: string): string
+    allUp(lasted: string): string
+    requestId(id: string): string
+  }
+}

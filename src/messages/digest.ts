@@ -1,0 +1,38 @@
+import type { Notification } from '../state/notification.ts'
+import type { Catalogue } from './catalogue.ts'
+import type { Facts } from './clean.ts'
+import { type Draft, fitTitle, type Line, MAX_LINES } from './fit.ts'
+import { cutText } from './foreign.ts'
+import { isOver } from './group.ts'
+import { besideLine } from './single.ts'
+
+/** Characters of one endpoint's line. */
+const LINE = 180
+
+/** Many endpoints in one message: a line for each, the worst first. Facts come worst first. */
+export function digest(facts: Facts, catalogue: Catalogue, now: number): Draft {
+  const worst = new Map<string, Notification>()
+  for (const note of facts.body) {
+    const name = note.endpoint ?? ''
+    if (!worst.has(name)) worst.set(name, note)
+  }
+  const all = [...worst.entries()]
+  const over = all.filter(([, note]) => isOver(note)).length
+  const maybe: Line[] = facts.body.some((note) => note.maybeSent) ? [{ text: catalogue.line.maybeSent, rank: 0 }] : []
+  const room = MAX_LINES - maybe.length
+  const shown = all.length > room ? all.slice(0, room - 1) : all
+  const lines = shown.map(([name, note], index) => ({ text: lineOf(name, note, catalogue, now), rank: index + 1 }))
+  const more: Line[] =
+    all.length > shown.length ? [{ text: catalogue.line.more(all.length - shown.length), rank: 0 }] : []
+  const title =
+    over === all.length
+      ? fitTitle('✅', catalogue.title.digestOver(over), undefined, undefined)
+      : fitTitle('🚨', catalogue.title.digest(all.length - over, over), undefined, undefined)
+  return { title, lines: [...lines, ...more, ...maybe] }
+}
+
+function lineOf(name: string, note: Notification, catalogue: Catalogue, now: number): string {
+  const text = besideLine(note, catalogue, now)
+  const signEnd = text.indexOf(' ')
+  return cutText(`${text.slice(0, signEnd)} ${name}: ${text.slice(signEnd + 1)}`, LINE)
+}

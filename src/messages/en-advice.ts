@@ -1,0 +1,87 @@
+import type { Catalogue } from './catalogue.ts'
+import { failuresEn } from './en-failures.ts'
+import { n } from './en-numbers.ts'
+import { xidsEn } from './en-xids.ts'
+
+const LONGER = { prompts: 'long prompts', answers: 'long answers', both: 'long prompts and answers' }
+
+/** `; it holds 445 k tokens`. */
+function holds(tokens: number | undefined): string {
+  return tokens === undefined ? '' : ` (it holds ${n.large(tokens)} tokens)`
+}
+
+export const adviceEn: Catalogue['advice'] = {
+  'more-replicas': () => 'Add a replica or throttle at the entrance.',
+  'look-which': () =>
+    'More requests than usual: add a replica or throttle. As many as usual: look at the GPU (nvidia-smi) and the server log.',
+  'shorter-requests': ({ what }) => `Limit ${LONGER[what]} at the entrance, or give them a replica of their own.`,
+  'look-at-gpu': () =>
+    'Look at the GPU (nvidia-smi: clocks, temperature, other processes; dmesg: Xid), then restart the server.',
+  'restart-hung': () =>
+    '/health may still say 200. Try one request by hand; if it hangs, save the log and restart the server.',
+  'why-restarted': () =>
+    'See why: end of the log before the restart, and whether memory ran out (dmesg, exit code 137).',
+  'cache-warms-up': () => 'The cache is empty after the restart and fills by itself.',
+  routing: () =>
+    'Look at routing: requests with the same beginning should reach the same replica. Did the system prompt change?',
+  'take-out': () =>
+    'Take this replica out of rotation, then look at its GPU (nvidia-smi: clocks, temperature) and restart it.',
+  'read-log': () => 'Read the server log: out of memory and failed model loads show up there first.',
+  'vllm-more-at-once': ({ kv }) => `KV cache is only ${n.percent(kv)} full: max_num_seqs can be raised.`,
+  'vllm-more-cache': ({ utilisation, tokens }) =>
+    `Raise gpu_memory_utilization${utilisation === undefined ? '' : ` (now ${utilisation})`} or lower max_num_seqs: the KV cache is too small for what runs${holds(tokens)}.`,
+  'vllm-less-at-once': ({ utilisation, tokens }) =>
+    `Lower max_num_seqs: the KV cache is too small for what runs${holds(tokens)}, and gpu_memory_utilization${utilisation === undefined ? '' : ` (${utilisation})`} leaves nothing to raise.`,
+  'vllm-prefix-caching-off': () => 'enable_prefix_caching is off on this server: switch it on.',
+  'sglang-more-at-once': ({ kv }) =>
+    `KV pool is only ${n.percent(kv)} full: --max-running-requests can be raised, --schedule-conservativeness lowered.`,
+  'sglang-more-cache': () => 'Raise --mem-fraction-static a little or lower --max-running-requests.',
+  'tgi-more-at-once': () => 'If GPU memory has room, --max-batch-total-tokens can be raised.',
+  'tgi-limit': () => 'Lower --max-concurrent-requests so that clients are told to wait.',
+  'tei-more-at-once': () => 'If GPU memory has room, --max-batch-tokens can be raised.',
+  'llamacpp-more-at-once': () =>
+    'If memory has room, raise --parallel, and --ctx-size with it: slots share the context.',
+  'llamacpp-more-cache': () => 'Raise --ctx-size or lower --parallel: slots share the context.',
+  'ollama-more-at-once': () =>
+    'Raise OLLAMA_NUM_PARALLEL if memory allows (each slot needs its own context), or add a machine.',
+  'ollama-queue': () =>
+    'More than OLLAMA_MAX_QUEUE requests wait. A longer queue only waits longer: raise OLLAMA_NUM_PARALLEL, or throttle.',
+  'ollama-keep-alive': () => 'Raise OLLAMA_KEEP_ALIVE so that the model stays loaded between requests.',
+  'ollama-other-model': () => 'Another model holds the memory: see OLLAMA_MAX_LOADED_MODELS, or use a smaller model.',
+  'ollama-pull': () => 'Check name and tag (ollama list), or pull the model.',
+  'ollama-vram': ({ share }) =>
+    `Only ${n.percent(share)} of the model lies in GPU memory, the rest runs on the CPU: use a smaller model or context.`,
+  'openai-busy': () => 'Add a replica or throttle at the entrance.',
+  'openai-slow': () => "Look at the server's queue and GPU; add a replica if load grew.",
+  'openai-model': () => 'Check the model name against /v1/models.',
+  'vllm-metrics': () =>
+    'Was the server started with --disable-log-stats, or upgraded to new metric names? npm run doctor tells.',
+  'sglang-metrics': () => 'Start the server with --enable-metrics.',
+  'llamacpp-metrics': () => 'Start the server with --metrics.',
+  'model-name': () => 'Check the MODEL setting of this endpoint against the name that the server publishes.',
+  'metrics-missing': () => 'Was the server upgraded, or is this another port? npm run doctor tells what is missing.',
+  'dcgm-memory': () =>
+    'A server that reserves memory at start stays here for good: then set GPU_MEMORY_LIMIT=off. Otherwise look for other processes (nvidia-smi).',
+  'dcgm-cooling': () => 'Look at fans, air flow and the neighbours; at its limit the GPU slows itself down.',
+  'dcgm-lost': () =>
+    'Look in dmesg for Xid 79 (fallen off the bus). Drain the node; a reboot or a power cycle brings it back, or shows that it is gone.',
+  xid: ({ code }) =>
+    `XID ${code}: ${xidsEn[code] ?? 'see the Xid catalogue of NVIDIA and dmesg; drain the GPU if requests fail.'}`,
+  'gateway-observer': () => 'Is the engine reachable from the gateway? Until then it admits blindly.',
+  'gateway-upstream': () => 'Look at that upstream: is it up, and does its health route answer?',
+  'gateway-rejected': () =>
+    'The admission limit works as set: add a replica, or raise the limit if the engine has room.',
+  'gateway-stale': () =>
+    "The engine's state reaches the gateway too late: look at its polling and the network between them.",
+  'gateway-queue': () => 'Clients get errors now: add a replica or throttle at the entrance.',
+  'gateway-parked': () => 'Requests are held back until the engine has room: add a replica if it lasts.',
+  'gateway-cache': () => 'Add a replica or admit fewer requests at once.',
+  'worker-silent': () => 'Is the worker alive, and can it reach the receiver?',
+  'worker-never': () => 'Does the worker send to the right address, with the right name and token?',
+  'worker-failed': () => "Look at the worker's own log.",
+  'watcher-gap': () => "Look at the schedule, at errors and throttling of the function, and at this machine's sleep.",
+  'state-lost': () => 'Did a lifecycle rule or a person delete it?',
+  'state-broken': () => 'The copy lies beside the state under another key, for a look at what happened.',
+  'own-network': () => "All at once with one cause: suspect the watcher's own network first (VPC, NAT, DNS, VPN).",
+  failure: ({ failure, canary }) => failuresEn[failure.kind].todo(failure, canary),
+}

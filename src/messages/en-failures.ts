@@ -1,0 +1,113 @@
+import type { Failure } from '../state/failure.ts'
+import type { Catalogue, FailureTexts } from './catalogue.ts'
+
+/** ` (ECONNREFUSED)`: the network's own code, where there is one. */
+function code(failure: Failure): string {
+  return failure.code === undefined ? '' : ` (${failure.code})`
+}
+
+function status(failure: Failure, otherwise: string): string {
+  return failure.status === undefined ? otherwise : `HTTP ${failure.status}`
+}
+
+function same(headline: string, words: string, todo: string): FailureTexts {
+  return { headline: () => headline, words: (failure) => `${words}${code(failure)}`, todo: () => todo }
+}
+
+/** 503 and 429 come from a server that is alive: full, or still loading its model. */
+function isOverload(failure: Failure): boolean {
+  return failure.status === 503 || failure.status === 429
+}
+
+export const failuresEn: Catalogue['failures'] = {
+  refused: same(
+    'Server is down',
+    'nothing listens on the port',
+    'Is the server process running? A server that still loads its model does not listen either.',
+  ),
+  unreachable: same(
+    'Server is unreachable',
+    'the connection broke or there is no route',
+    'Look at the host, its network and the firewall between it and the watcher.',
+  ),
+  'name-not-found': same(
+    'Server name not found',
+    'the host name does not resolve',
+    'Check the name in the endpoint address and the DNS that the watcher uses.',
+  ),
+  timeout: {
+    headline: () => 'Server does not answer in time',
+    words: (failure, canary) =>
+      `${canary ? 'no complete answer' : 'no complete metrics page'} within the time limit${code(failure)}`,
+    todo: (_, canary) =>
+      canary
+        ? 'A hung engine or a deep queue looks like this: try a request by hand, then look at the server log.'
+        : 'A hung process, a saturated host or a firewall that drops packets looks like this: open the page by hand.',
+  },
+  cut: same(
+    'Answer breaks off',
+    'the answer ended in the middle',
+    'The server or a proxy in between closes the connection early: look at both logs.',
+  ),
+  tls: same(
+    'TLS does not come about',
+    'the TLS handshake failed',
+    'Check the certificate: expired, wrong name, or http and https mixed up.',
+  ),
+  'not-authorised': {
+    headline: (failure) => `Watcher is not authorised${failure.status === undefined ? '' : ` (${failure.status})`}`,
+    words: (failure, canary) =>
+      `the server refuses ${canary ? 'our request' : 'to show its metrics'} (${status(failure, 'not authorised')})`,
+    todo: () => 'The server itself may be fine. Check the BEARER_TOKEN or BASIC_AUTH setting of this endpoint.',
+  },
+  'not-found': {
+    headline: (failure, canary) =>
+      `${canary ? 'No such API' : 'No metrics'} at this address${failure.status === undefined ? '' : ` (${failure.status})`}`,
+    words: (failure, canary) =>
+      `${canary ? 'the API is' : 'there are no metrics'}${canary ? ' not' : ''} at this address (${status(failure, 'not found')})`,
+    todo: () => 'Check port and path: does this port serve the API, and are metrics switched on?',
+  },
+  http: {
+    headline: (failure, canary) => {
+      if (isOverload(failure)) return `Server is overloaded or loading (HTTP ${failure.status})`
+      return `${canary ? 'Server answers with an error' : 'Metrics are unreadable'} (${status(failure, 'HTTP error')})`
+    },
+    words: (failure, canary) =>
+      `${canary ? 'the request' : 'the metrics page'} was answered with ${status(failure, 'an HTTP error')}`,
+    todo: (failure) =>
+      isOverload(failure)
+        ? 'The server is there, but full or still loading its model: do not restart it before you have looked.'
+        : 'Inference may still work: try a request by hand, then look at the server log.',
+  },
+  redirected: same(
+    'Metrics have moved',
+    'the server redirects to another address, which we do not follow',
+    'Put the new address into the endpoint setting.',
+  ),
+  'not-prometheus': same(
+    'Address does not serve metrics',
+    'a web page, JSON or nothing came where metrics were expected',
+    'A proxy or a login page may stand in front: open the address by hand.',
+  ),
+  compressed: same(
+    'Metrics are garbled',
+    'compressed bytes came without being declared',
+    'A proxy drops the Content-Encoding header: let it pass, or switch compression off.',
+  ),
+  'too-large': same(
+    'Metrics page is too large',
+    'the metrics page is larger than 16 MiB',
+    'Something multiplies series (labels per user or key): reduce them at the server.',
+  ),
+  'stream-error': same(
+    'Server breaks off with an error',
+    'the answer began and then said “error”',
+    'Look at the server log; often the model ran out of memory.',
+  ),
+  'bad-answer': same(
+    'Answer makes no sense',
+    'the answer could not be understood',
+    'Is this really that kind of server? Try a request by hand.',
+  ),
+  other: same('Server does not answer', 'the request failed', 'Try the address by hand from where the watcher runs.'),
+}

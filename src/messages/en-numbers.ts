@@ -1,0 +1,27 @@
+import { numbersIn } from './numbers.ts'
+
+export const n = numbersIn('en-GB', {
+  ms: 'ms',
+  s: 's',
+  min: 'min',
+  h: 'h',
+  d: 'd',
+  thousand: 'k',
+  million: 'M',
+  perSecond: '/s',
+})
+
+/** `1 request`, `42 requests`. */
+export function requests(count: number): string {
+  return `${n.count(count)} ${n.plural(count, { one: 'request', other: 'requests' })}`
+}
+
+/** ` (limit 20)`, or nothing. */
+export function limit(value: number | undefined, write: (value: number) => string): string {
+  return value === undefined ? '' : ` (limit ${write(value)})`
+}
+
+/** `≥ ` before a value that is only known from below. */
+export function atLeast(is: boolean | undefined): string {
+  return is ? '≥ ' : ''
+}

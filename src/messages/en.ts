@@ -1,0 +1,173 @@
+import type { Verdict } from '../state/notification.ts'
+import type { Catalogue, Context } from './catalogue.ts'
+import { adviceEn } from './en-advice.ts'
+import { failuresEn } from './en-failures.ts'
+import { n } from './en-numbers.ts'
+import { rulesEn } from './en-rules.ts'
+import { xidsEn } from './en-xids.ts'
+
+const SIGNALS: Readonly<Record<string, string>> = {
+  waiting: 'requests waiting',
+  running: 'requests running',
+  kv_cache: 'KV cache use',
+  queue_wait: 'time in the queue',
+  ttft: 'time to first token',
+  itl: 'time per token',
+  e2e: 'request duration',
+  finished: 'finished requests',
+  failed: 'failed requests',
+  preemptions: 'preemptions',
+  prompt_tokens: 'prompt tokens',
+  generation_tokens: 'generated tokens',
+  prefix_queries: 'prefix cache queries',
+  prefix_hits: 'prefix cache hits',
+  hit_share: 'prefix hit share',
+  gpu_memory: 'GPU memory',
+  gpu_utilisation: 'GPU utilisation',
+  gpu_temperature: 'GPU temperature',
+  gpu_xid: 'XID errors',
+  observer_degraded: 'observer state',
+  upstream_health: 'upstream health',
+  admission_rejected: 'refused requests',
+  admission_parked: 'parked requests',
+  engine_state_stale: 'stale engine state',
+  queue_full: 'full queue',
+}
+
+/** `three times`, `1.6 times`. */
+function times(ratio: number | undefined): string | undefined {
+  return ratio === undefined ? undefined : `${n.times(ratio)}×`
+}
+
+function loadGrew({ arrivals, tokensPerSecond }: Verdict): string {
+  const more = times(arrivals)
+  const speed =
+    tokensPerSecond === undefined || tokensPerSecond < 0.8
+      ? ''
+      : tokensPerSecond > 1.25
+        ? ', generation runs at its ceiling'
+        : ', generation speed as before'
+  return `Load grew: ${more === undefined ? 'more requests than usual' : `${more} the usual requests`}${speed}.`
+}
+
+function broke({ arrivals, tokensPerSecond, timePerToken }: Verdict): string {
+  const parts = [
+    timePerToken !== undefined && timePerToken >= 1.3
+      ? `${n.times(timePerToken)}× the usual time per token`
+      : undefined,
+    tokensPerSecond !== undefined && tokensPerSecond <= 0.8
+      ? `only ${n.percent(tokensPerSecond)} of the usual tokens a second`
+      : undefined,
+  ].filter((part) => part !== undefined)
+  const load = arrivals === undefined || arrivals > 1.5 ? 'Something broke' : 'Something broke: load is as usual'
+  if (parts.length === 0) return `${load}, but work goes much slower.`
+  return `${load}${arrivals === undefined || arrivals > 1.5 ? ': ' : ', but '}${parts.join(' and ')}.`
+}
+
+function heavier({ promptTokens, outputTokens }: Verdict): string {
+  const parts = [
+    promptTokens !== undefined && promptTokens >= 1.4 ? `prompts ${n.times(promptTokens)}× as long` : undefined,
+    outputTokens !== undefined && outputTokens >= 1.4 ? `answers ${n.times(outputTokens)}× as long` : undefined,
+  ].filter((part) => part !== undefined)
+  return `Requests got heavier${parts.length === 0 ? '' : `: ${parts.join(', ')} as usual`}.`
+}
+
+function cacheFull({ preemptions }: Verdict): string {
+  const more = preemptions !== undefined && preemptions >= 2 ? ` (${n.times(preemptions)}× the usual)` : ''
+  return `The KV cache is full: running requests are thrown out and computed again${more}.`
+}
+
+function context(c: Context): string | undefined {
+  const parts = [
+    c.waiting === undefined ? undefined : `${n.count(c.waiting)} waiting`,
+    c.running === undefined ? undefined : `${n.count(c.running)} running`,
+    c.kvCache === undefined
+      ? undefined
+      : `KV cache ${n.percent(c.kvCache)}${c.kvAt === undefined ? '' : ` (${c.kvAt})`}`,
+    c.queueWait === undefined ? undefined : `mean wait ${n.seconds(c.queueWait)}`,
+    c.ttft === undefined ? undefined : `first token p99 ${c.ttftAtLeast ? '≥ ' : ''}${n.seconds(c.ttft)}`,
+    c.tokensPerSecond === undefined ? undefined : `${n.large(c.tokensPerSecond)} tok/s`,
+    c.failedShare === undefined ? undefined : `${n.percent(c.failedShare)} failed`,
+  ].filter((part) => part !== undefined)
+  return parts.length === 0 ? undefined : `Now: ${parts.join(', ')}.`
+}
+
+function gpu(facts: { utilisation?: number; temperature?: number; xid?: number }): string | undefined {
+  const parts = [
+    facts.utilisation === undefined ? undefined : `${n.percent(facts.utilisation)} busy`,
+    facts.temperature === undefined ? undefined : `${n.count(facts.temperature)} °C`,
+    facts.xid ? `XID ${facts.xid}` : undefined,
+  ].filter((part) => part !== undefined)
+  return parts.length === 0 ? undefined : `GPU: ${parts.join(', ')}.`
+}
+
+const endpoints = (count: number) => `${n.count(count)} ${n.plural(count, { one: 'endpoint', other: 'endpoints' })}`
+const withDetail = (detail: string | undefined) => (detail === undefined ? '' : `, ${detail}`)
+
+export const en: Catalogue = {
+  numbers: n,
+  rules: rulesEn,
+  failures: failuresEn,
+  verdicts: {
+    'load-grew': loadGrew,
+    broke,
+    heavier,
+    'cache-full': cacheFull,
+    stalled: () => 'The engine makes no progress: hung, or its numbers are frozen.',
+    restarted: () => 'The server restarted: what it held was lost, its caches are empty.',
+  },
+  advice: adviceEn,
+  xids: xidsEn,
+  canary: {
+    answered: undefined,
+    'cold-load': 'The model had to be loaded first; that time is not counted as waiting.',
+    'not-loaded': 'The model is not loaded, so it was not asked.',
+    'other-model': 'Another model holds the memory.',
+    busy: undefined,
+    'model-missing': undefined,
+    skipped: 'Our own request was not sent: the queue is known to be deep.',
+    parked: 'A gateway holds our own request and only keeps the connection alive.',
+  },
+  signal: (name) => SIGNALS[name] ?? name,
+  title: {
+    repeated: (headline, lasted) => `Still, after ${lasted}: ${headline}`,
+    restarted: (headline) => `Over after a restart: ${headline}`,
+    idle: (headline) => `Over for lack of traffic: ${headline}`,
+    late: (headline) => `Was: ${headline}`,
+    digest: (worse, over) =>
+      over === 0 ? `Trouble at ${endpoints(worse)}` : `Trouble at ${endpoints(worse)}, over at ${n.count(over)}`,
+    digestOver: (over) => `Over at ${endpoints(over)}`,
+    allDown: (count) => `All ${n.count(count)} endpoints unreachable from the watcher`,
+    allFail: (count, headline) => `All ${n.count(count)} endpoints: ${headline}`,
+    allUp: (count) => `All ${n.count(count)} endpoints answer again`,
+  },
+  line: {
+    newRequestWaits: (seconds) => `A new request waits about ${n.seconds(seconds)}.`,
+    noneFinishes: 'No request finishes.',
+    context,
+    drains: (minutes) => `At this rate the queue is empty in about ${n.seconds(minutes * 60)}.`,
+    kvFull: (minutes) => `At this rate the KV cache is full in about ${n.seconds(minutes * 60)}.`,
+    gpu,
+    spark: (bars, first, last, minutes, what) =>
+      `${what === undefined ? '' : `${what} `}${bars} ${first} → ${last}${minutes === undefined ? '' : ` in ${n.seconds(minutes * 60)}`}`,
+    sparkOf: { queue: 'Queue', wait: 'Wait', memory: 'Memory' },
+    lasted: (headline, ms, detail) => `“${headline}” lasted ${n.lasted(ms)}${withDetail(detail)}.`,
+    ended: {
+      clear: undefined,
+      idle: 'No traffic for 15 minutes: closed as idle, not seen to be better.',
+      restarted: 'It ended because the server restarted: what was waiting is lost.',
+    },
+    was: (from, to, ms, detail) =>
+      `Was from ${from} to ${to} (${n.lasted(ms)})${withDetail(detail)}. Told late: the push server was away.`,
+    over: (over, ms) => `✅ ${over} (after ${n.lasted(ms)}).`,
+    lateLine: (headline, from, to) => `🕓 Was from ${from} to ${to}: ${headline}.`,
+    maybeSent: '(Perhaps a repetition: the answer to the first push was lost.)',
+    serverSays: (text) => `Server says: “${text}”`,
+    subject: (subject, text) => `${subject}: ${text}`,
+    more: (count) => `… and ${n.count(count)} more.`,
+    since: (clock) => `Since ${clock}.`,
+    allDown: (cause, clock) => `Since ${clock} none of them gives a usable answer: ${cause}.`,
+    allUp: (lasted) => `They were out of reach for ${lasted}; nothing is known of that time.`,
+    requestId: (id) => `Request ${id}`,
+  },
+}

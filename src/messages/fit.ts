@@ -1,0 +1,51 @@
+import { bytesOf, cutBytes, cutText } from './foreign.ts'
+
+/** A line of a body. When room is short, the highest rank goes first; rank 0 is the fact itself. */
+export interface Line {
+  text: string
+  rank: number
+}
+
+/** A message before its body is cut to size. */
+export interface Draft {
+  title: string
+  lines: Line[]
+}
+
+export const MAX_LINES = 12
+export const MAX_BYTES = 4096
+export const MAX_TITLE = 80
+
+/** Joins the lines that fit, in their order; never empty as long as there is a line. */
+export function fitBody(lines: readonly Line[], maxBytes: number, markdown: boolean): string {
+  const lineEnd = markdown ? '  \n' : '\n' // two blanks keep the line end when markdown is rendered
+  let kept = lines.filter((line) => line.text !== '')
+  const join = () => kept.map((line) => line.text).join(lineEnd)
+  while (kept.length > 1 && (kept.length > MAX_LINES || bytesOf(join()) > maxBytes)) {
+    const highest = Math.max(...kept.map((line) => line.rank))
+    const last = kept.findLastIndex((line) => line.rank === highest)
+    kept = kept.filter((_, index) => index !== last)
+  }
+  return cutBytes(join(), maxBytes)
+}
+
+/**
+ * `🐌 Queue is growing: chat/a (llama-3.1-8b)` within 80 UTF-16 units. When it is too long, the model gives way first:
+ * its part after the last slash, cut, left out; then the place is cut, then the headline.
+ */
+export function fitTitle(sign: string, headline: string, place: string | undefined, model: string | undefined): string {
+  const start = `${sign} ${headline}`
+  if (place === undefined) return cutText(start, MAX_TITLE)
+  const roomForPlace = Math.max(MAX_TITLE - start.length - 2, 20)
+  const end = `: ${cutText(place, roomForPlace)}`
+  const base = cutText(start, MAX_TITLE - end.length) + end
+  return base + fitModel(model, MAX_TITLE - base.length - 3)
+}
+
+function fitModel(model: string | undefined, room: number): string {
+  if (model === undefined) return ''
+  const short = model.slice(model.lastIndexOf('/') + 1) || model
+  if (model.length <= room) return ` (${model})`
+  if (short.length <= room) return ` (${short})`
+  return room >= 8 ? ` (${cutText(short, room)})` : ''
+}

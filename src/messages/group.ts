@@ -1,0 +1,53 @@
+import type { Notification } from '../state/notification.ts'
+
+/** Up to this many endpoints have a message each; more are told together. */
+const APART = 3
+
+/**
+ * Which notifications become one message: all endpoints of a function gone (or back) at once with one cause; else one
+ * message an endpoint; of more than three endpoints, one digest. What concerns the watcher itself stands alone.
+ * The most urgent group comes first; every notification is in exactly one group.
+ */
+export function group(notifications: readonly Notification[]): Notification[][] {
+  const watcher = notifications.filter((fact) => fact.endpoint === undefined)
+  const ofEndpoints = notifications.filter((fact) => fact.endpoint !== undefined)
+  const together = by(ofEndpoints, causeOf).filter(isTogether)
+  const rest = ofEndpoints.filter((fact) => !together.some((facts) => facts.includes(fact)))
+  const apart = by(rest, (fact) => fact.endpoint)
+  const messages = apart.length > APART ? [rest] : apart
+  return [...watcher.map((fact) => [fact]), ...together, ...messages].sort((a, b) => urgency(b) - urgency(a))
+}
+
+/** All endpoints of the function, at least two, left or came back in one run with one cause: the watcher's own network may be the fault. */
+export function isTogether(facts: readonly Notification[]): boolean {
+  const [first] = facts
+  const endpoints = new Set(facts.map((fact) => fact.endpoint)).size
+  if (first?.scene === undefined || endpoints < 2 || endpoints !== first.scene.of) return false
+  const cause = causeOf(first)
+  return cause !== undefined && facts.every((fact) => causeOf(fact) === cause)
+}
+
+/** What has to be the same in all of them; `undefined` for what is never told together. */
+function causeOf(fact: Notification): string | undefined {
+  if (fact.rule !== 'down' || !['fired', 'repeated', 'resolved'].includes(fact.reason)) return undefined
+  const { kind, code, status } = fact.failure ?? {}
+  return [fact.reason, fact.at, kind, code, status].join(' ')
+}
+
+function by(facts: readonly Notification[], keyOf: (fact: Notification) => string | undefined): Notification[][] {
+  const groups = new Map<string, Notification[]>()
+  for (const fact of facts) {
+    const key = keyOf(fact)
+    if (key === undefined) continue
+    groups.set(key, [...(groups.get(key) ?? []), fact])
+  }
+  return [...groups.values()]
+}
+
+function urgency(facts: readonly Notification[]): number {
+  return Math.max(...facts.map((fact) => (isOver(fact) ? 0 : fact.priority)))
+}
+
+export function isOver(fact: Notification): boolean {
+  return fact.reason === 'resolved' || fact.reason === 'late'
+}

@@ -1,0 +1,61 @@
+import type { Notification } from '../state/notification.ts'
+import type { Catalogue, Fact } from './catalogue.ts'
+
+/** Names of missing signals that are told; the rest is counted. */
+const NAMED = 6
+
+/** What the catalogue's sentences are made from. The notification is clean. */
+export function factOf(note: Notification, catalogue: Catalogue): Fact {
+  const { scene } = note
+  return defined({
+    value: note.value,
+    atLeast: note.atLeast,
+    limit: note.limit,
+    usual: note.usual,
+    at: scene?.kvAt,
+    running: scene?.numbers.running,
+    waiting: scene?.numbers.waiting,
+    missing: note.modelMissing,
+    signals: signalsOf(note.missing, catalogue),
+    beat: note.beat,
+    gap: note.gap,
+    failure: note.failure,
+    backend: scene?.backend,
+  })
+}
+
+function signalsOf(missing: string[] | undefined, catalogue: Catalogue): string | undefined {
+  if (!missing || missing.length === 0) return undefined
+  const named = missing.slice(0, NAMED).map((name) => catalogue.signal(name))
+  return missing.length > NAMED ? `${named.join(', ')} +${missing.length - NAMED}` : named.join(', ')
+}
+
+export function headlineOf(note: Notification, catalogue: Catalogue): string {
+  return catalogue.rules[note.rule].headline(factOf(note, catalogue))
+}
+
+/** The sentence of now, with its subject (a GPU, an upstream) before it. */
+export function nowOf(note: Notification, catalogue: Catalogue): string {
+  const sentence = catalogue.rules[note.rule].now(factOf(note, catalogue))
+  return note.subject === undefined ? sentence : catalogue.line.subject(note.subject, sentence)
+}
+
+/** How high it got, or why it was away. */
+export function detailOf(note: Notification, catalogue: Catalogue): string | undefined {
+  if (note.failure) return catalogue.failures[note.failure.kind].words(note.failure, isCanary(note))
+  const peak = note.peak ?? note.value
+  return peak === undefined ? undefined : catalogue.rules[note.rule].peak(peak, note.atLeast === true)
+}
+
+/** Milliseconds from the first sign to the end, or to this fact. */
+export function lengthOf(note: Notification): number {
+  return Math.max(0, (note.endedAt ?? note.at) - note.firedAt)
+}
+
+export function isCanary(note: Notification): boolean {
+  return note.scene?.backend === 'ollama' || note.scene?.backend === 'openai'
+}
+
+function defined<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T
+}

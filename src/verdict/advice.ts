@@ -1,0 +1,297 @@
+import type { Backend } from '../backends/backend.ts'
+import type { RuleId } from '../rules/catalogue.ts'
+import type { Failure } from '../state/failure.ts'
+import type { Notification, Scene, VerdictKind } from '../state/notification.ts'
+
+/**
+ * What to do, as data; the words are in the catalogues. The prefix of a key names the only server whose settings its
+ * words may contain; keys without a prefix name no setting.
+ */
+export type Advice =
+  | { key: 'more-replicas' }
+  | { key: 'look-which' }
+  | { key: 'shorter-requests'; what: 'prompts' | 'answers' | 'both' }
+  | { key: 'look-at-gpu' }
+  | { key: 'restart-hung' }
+  | { key: 'why-restarted' }
+  | { key: 'cache-warms-up' }
+  | { key: 'routing' }
+  | { key: 'take-out' }
+  | { key: 'read-log' }
+  | { key: 'vllm-more-at-once'; kv: number }
+  | { key: 'vllm-more-cache'; utilisation?: number; tokens?: number }
+  | { key: 'vllm-less-at-once'; utilisation?: number; tokens?: number }
+  | { key: 'vllm-prefix-caching-off' }
+  | { key: 'sglang-more-at-once'; kv: number }
+  | { key: 'sglang-more-cache' }
+  | { key: 'tgi-more-at-once' }
+  | { key: 'tgi-limit' }
+  | { key: 'tei-more-at-once' }
+  | { key: 'llamacpp-more-at-once' }
+  | { key: 'llamacpp-more-cache' }
+  | { key: 'ollama-more-at-once' }
+  | { key: 'ollama-queue' }
+  | { key: 'ollama-keep-alive' }
+  | { key: 'ollama-other-model' }
+  | { key: 'ollama-pull' }
+  | { key: 'ollama-vram'; share: number }
+  | { key: 'openai-busy' }
+  | { key: 'openai-slow' }
+  | { key: 'openai-model' }
+  | { key: 'vllm-metrics' }
+  | { key: 'sglang-metrics' }
+  | { key: 'llamacpp-metrics' }
+  | { key: 'model-name' }
+  | { key: 'metrics-missing' }
+  | { key: 'dcgm-memory' }
+  | { key: 'dcgm-cooling' }
+  | { key: 'dcgm-lost' }
+  | { key: 'xid'; code: number }
+  | { key: 'gateway-observer' }
+  | { key: 'gateway-upstream' }
+  | { key: 'gateway-rejected' }
+  | { key: 'gateway-stale' }
+  | { key: 'gateway-queue' }
+  | { key: 'gateway-parked' }
+  | { key: 'gateway-cache' }
+  | { key: 'worker-silent' }
+  | { key: 'worker-never' }
+  | { key: 'worker-failed' }
+  | { key: 'watcher-gap' }
+  | { key: 'state-lost' }
+  | { key: 'state-broken' }
+  | { key: 'own-network' }
+  | { key: 'failure'; failure: Failure; canary: boolean }
+
+/** The KV cache has room for more requests at once below this share. */
+const ROOM = 0.75
+/** `gpu_memory_utilization` from here on leaves no room to raise it. */
+const UTILISATION_TOP = 0.95
+
+/** At most two pieces of advice, the most useful first; none where nothing is known to help. */
+export function advice(fact: Notification): Advice[] {
+  return adviceFor(fact).slice(0, 2)
+}
+
+function adviceFor(fact: Notification): Advice[] {
+  const { rule, scene } = fact
+  switch (rule) {
+    case 'waiting':
+    case 'inflight':
+    case 'growth':
+    case 'queue_wait':
+    case 'ttft':
+    case 'itl':
+    case 'throughput':
+    case 'stalled':
+    case 'errors':
+    case 'kv_cache':
+    case 'preemptions':
+    case 'sibling':
+    case 'prefix_hits':
+      return scene ? byVerdict(rule, scene) : []
+    case 'down':
+      return fact.failure ? whenDown(fact.failure, scene?.backend) : []
+    case 'blind':
+      return whenBlind(fact)
+    case 'gpu_memory':
+      return [{ key: 'dcgm-memory' }]
+    case 'gpu_temperature':
+      return [{ key: 'dcgm-cooling' }]
+    case 'gpu_xid':
+      return fact.value ? [{ key: 'xid', code: fact.value }] : []
+    case 'gpu_lost':
+      return [{ key: 'dcgm-lost' }]
+    case 'observer':
+      return [{ key: 'gateway-observer' }]
+    case 'upstream':
+      return [{ key: 'gateway-upstream' }]
+    case 'rejected':
+      return [{ key: 'gateway-rejected' }]
+    case 'stale':
+      return [{ key: 'gateway-stale' }]
+    case 'queue_full':
+      return [{ key: 'gateway-queue' }]
+    case 'parked':
+      return [{ key: 'gateway-parked' }]
+    case 'canary':
+    case 'busy':
+    case 'cold_load':
+      return whenCanary(rule, scene)
+    case 'heartbeat':
+      if (fact.beat?.failed) return [{ key: 'worker-failed' }]
+      return [{ key: fact.beat?.never ? 'worker-never' : 'worker-silent' }]
+    case 'gap':
+      return [{ key: 'watcher-gap' }]
+    case 'state-lost':
+      return [{ key: 'state-lost' }]
+    case 'state-broken':
+      return [{ key: 'state-broken' }]
+    default:
+      return rule satisfies never
+  }
+}
+
+type EngineRule = RuleId
+
+function byVerdict(rule: EngineRule, scene: Scene): Advice[] {
+  const kind: VerdictKind | undefined = scene.verdict?.kind
+  if (scene.backend === 'gateway') return [{ key: rule === 'kv_cache' ? 'gateway-cache' : 'gateway-rejected' }]
+  if (rule === 'stalled' || kind === 'stalled') return [{ key: 'restart-hung' }]
+  if (rule === 'prefix_hits') return whenHitsFell(scene)
+  switch (kind) {
+    case 'restarted':
+      return [{ key: 'why-restarted' }]
+    case 'load-grew':
+      return [{ key: 'more-replicas' }, ...moreAtOnce(scene)]
+    case 'heavier':
+      return [
+        { key: 'shorter-requests', what: whatIsLonger(scene) },
+        ...(isCacheNearTop(scene) ? cacheFull(scene) : []),
+      ]
+    case 'cache-full':
+      return [...cacheFull(scene), { key: 'more-replicas' }]
+    case 'broke':
+      return [...gpuXid(scene), { key: 'look-at-gpu' }]
+    case undefined:
+      return withoutVerdict(rule, scene)
+    default:
+      return kind satisfies never
+  }
+}
+
+function withoutVerdict(rule: EngineRule, scene: Scene): Advice[] {
+  switch (rule) {
+    case 'kv_cache':
+    case 'preemptions':
+      return cacheFull(scene)
+    case 'sibling':
+      return [...gpuXid(scene), { key: 'take-out' }]
+    case 'throughput':
+    case 'itl':
+      return [...gpuXid(scene), { key: 'look-at-gpu' }]
+    case 'errors':
+      return [{ key: 'read-log' }]
+    default:
+      return [...gpuXid(scene), { key: 'look-which' }]
+  }
+}
+
+/**
+ * Higher concurrency, only where the server says that its cache has room.
+ * vLLM: docs.vllm.ai, configuration/optimization (max_num_seqs bounds the batch, the KV cache must hold it).
+ * SGLang: docs.sglang.io, hyperparameter tuning (queue long and token usage low: the server is too conservative).
+ * TGI: huggingface.co/docs/text-generation-inference, launcher (max-batch-total-tokens bounds the batch).
+ * TEI: huggingface.co/docs/text-embeddings-inference, CLI arguments (max-batch-tokens).
+ * llama.cpp: tools/server/README (--parallel is the number of slots, which share --ctx-size).
+ */
+function moreAtOnce(scene: Scene): Advice[] {
+  const kv = scene.numbers.kv_cache
+  const hasRoom = kv !== undefined && kv < ROOM
+  switch (scene.backend) {
+    case 'vllm':
+      return hasRoom ? [{ key: 'vllm-more-at-once', kv }] : []
+    case 'sglang':
+      return hasRoom ? [{ key: 'sglang-more-at-once', kv }] : []
+    case 'tgi':
+      return [{ key: 'tgi-more-at-once' }]
+    case 'tei':
+      return [{ key: 'tei-more-at-once' }]
+    case 'llamacpp':
+      return kv === undefined || hasRoom ? [{ key: 'llamacpp-more-at-once' }] : []
+    default:
+      return []
+  }
+}
+
+/**
+ * More cache or fewer requests in it.
+ * vLLM: docs.vllm.ai, configuration/optimization, "Preemption": raise gpu_memory_utilization, lower max_num_seqs.
+ * SGLang: docs.sglang.io, hyperparameter tuning (mem-fraction-static is weights + KV pool; max-running-requests).
+ * llama.cpp: tools/server/README (--ctx-size is the whole cache, --parallel divides it).
+ */
+function cacheFull(scene: Scene): Advice[] {
+  switch (scene.backend) {
+    case 'vllm': {
+      const utilisation = settingOf(scene, 'gpu_memory_utilization', 1)
+      const tokens = cacheTokens(scene)
+      const key = utilisation !== undefined && utilisation >= UTILISATION_TOP ? 'vllm-less-at-once' : 'vllm-more-cache'
+      return [
+        { key, ...(utilisation === undefined ? {} : { utilisation }), ...(tokens === undefined ? {} : { tokens }) },
+      ]
+    }
+    case 'sglang':
+      return [{ key: 'sglang-more-cache' }]
+    case 'tgi':
+      return [{ key: 'tgi-limit' }]
+    case 'llamacpp':
+      return [{ key: 'llamacpp-more-cache' }]
+    default:
+      return []
+  }
+}
+
+/** Tokens that vLLM's KV cache holds: `num_gpu_blocks` × `block_size` of `vllm:cache_config_info`. */
+function cacheTokens(scene: Scene): number | undefined {
+  const blocks = settingOf(scene, 'num_gpu_blocks', 1e9)
+  const size = settingOf(scene, 'block_size', 1e6)
+  return blocks === undefined || size === undefined ? undefined : blocks * size
+}
+
+function settingOf(scene: Scene, name: string, max: number): number | undefined {
+  const text = scene.settings?.[name]
+  const value = text !== undefined && /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined
+  return value !== undefined && value > 0 && value <= max ? value : undefined
+}
+
+function isCacheNearTop(scene: Scene): boolean {
+  return (scene.numbers.kv_cache ?? 0) >= 0.9
+}
+
+function whatIsLonger(scene: Scene): 'prompts' | 'answers' | 'both' {
+  const prompts = scene.verdict?.promptTokens ?? 1
+  const answers = scene.verdict?.outputTokens ?? 1
+  if (prompts >= 1.4 && answers >= 1.4) return 'both'
+  return prompts >= answers ? 'prompts' : 'answers'
+}
+
+function gpuXid(scene: Scene): Advice[] {
+  return scene.gpu?.xid ? [{ key: 'xid', code: scene.gpu.xid }] : []
+}
+
+/** Requests with one beginning must meet at one replica; after a restart the cache is empty and fills by itself. */
+function whenHitsFell(scene: Scene): Advice[] {
+  if (scene.restarted || scene.verdict?.kind === 'restarted') return [{ key: 'cache-warms-up' }]
+  const isOff = /^false$/i.test(scene.settings?.enable_prefix_caching ?? '')
+  if (scene.backend === 'vllm' && isOff) return [{ key: 'vllm-prefix-caching-off' }]
+  return [{ key: 'routing' }]
+}
+
+/** Metrics have to be switched on: SGLang answers 404 without --enable-metrics, llama.cpp 501 without --metrics. */
+function whenDown(failure: Failure, backend: Backend | undefined): Advice[] {
+  if (failure.kind === 'not-found' && backend === 'sglang') return [{ key: 'sglang-metrics' }]
+  if (failure.status === 501 && backend === 'llamacpp') return [{ key: 'llamacpp-metrics' }]
+  return [{ key: 'failure', failure, canary: backend === 'ollama' || backend === 'openai' }]
+}
+
+/** vLLM: --disable-log-stats takes the `vllm:` families away. Ollama: docs/faq and `ollama pull`. */
+function whenBlind(fact: Notification): Advice[] {
+  const backend = fact.scene?.backend
+  if (fact.modelMissing !== undefined) {
+    if (backend === 'ollama') return [{ key: 'ollama-pull' }]
+    return [{ key: backend === 'openai' ? 'openai-model' : 'model-name' }]
+  }
+  if (backend === 'vllm') return [{ key: 'vllm-metrics' }]
+  return [{ key: 'metrics-missing' }]
+}
+
+/** Ollama: docs/faq, "How does Ollama handle concurrent requests" and "How do I keep a model loaded in memory". */
+function whenCanary(rule: 'canary' | 'busy' | 'cold_load', scene: Scene | undefined): Advice[] {
+  if (scene?.backend !== 'ollama') return [{ key: rule === 'busy' ? 'openai-busy' : 'openai-slow' }]
+  if (rule === 'cold_load') return [{ key: 'ollama-keep-alive' }]
+  if (rule === 'busy') return [{ key: 'ollama-queue' }]
+  if (scene.canary?.status === 'other-model') return [{ key: 'ollama-other-model' }]
+  const share = scene.canary?.vramShare
+  if (share !== undefined && share < 0.99) return [{ key: 'ollama-vram', share }, { key: 'ollama-more-at-once' }]
+  return [{ key: 'ollama-more-at-once' }]
+}
