@@ -32,7 +32,7 @@ export async function main(args: string[]): Promise<number> {
   const [command, name] = positionals
   if (values.help || command === undefined) return print(USAGE, 0)
   loadEnvFile('.env')
-  if (command === 'invoke' && name === 'heartbeat-receive') return serve(Number(values.serve ?? 8080))
+  if (command === 'invoke' && name === 'heartbeat-receive') return receive(values.serve ?? '8080')
   if (command !== 'invoke' && command !== 'doctor') return misused(`there is no command ${command}`)
   if (name === undefined) return misused(`${command} needs the name of a function`)
   if (!isBackend(name)) return misused(`there is no function ${name}`)
@@ -43,6 +43,24 @@ export async function main(args: string[]): Promise<number> {
     why: values.why === true,
     every: values.every,
   })
+}
+
+/** Serves heartbeats until the process is told to stop. */
+async function receive(port: string): Promise<number> {
+  if (!/^\d+$/.test(port) || Number(port) > 65_535) return misused(`--serve ${port}: not a port`)
+  try {
+    const serving = await serve(Number(port), process.env)
+    console.log(`heartbeats are received at ${serving.url}/<worker>`)
+    await new Promise<void>((resolve) => {
+      process.once('SIGINT', resolve)
+      process.once('SIGTERM', resolve)
+    })
+    await serving.close()
+    return 0
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error))
+    return 1
+  }
 }
 
 function parse(args: string[]) {
