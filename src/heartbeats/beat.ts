@@ -1,0 +1,43 @@
+/** What a worker last said: it lives, it begins, or it failed. The object `beats/<worker>.json` holds this as JSON. */
+export interface Beat {
+  kind: 'ok' | 'start' | 'fail'
+  /** 1..255, of a failed worker that named one. */
+  exit?: number
+  /** At most {@link MOST_BODY} bytes, foreign text. */
+  body?: string
+}
+
+/** Bytes of a beat's body. */
+export const MOST_BODY = 4_096
+
+export function keyOf(worker: string): string {
+  return `beats/${worker}.json`
+}
+
+export function toText(beat: Beat): string {
+  return JSON.stringify({
+    kind: beat.kind,
+    ...(beat.exit === undefined ? {} : { exit: beat.exit }),
+    ...(beat.body === undefined ? {} : { body: beat.body }),
+  })
+}
+
+/** @returns `undefined` when the text is no beat: a person may have edited it. */
+export function fromText(text: string): Beat | undefined {
+  try {
+    const { kind, exit, body } = JSON.parse(text) as Record<string, unknown>
+    if (kind !== 'ok' && kind !== 'start' && kind !== 'fail') return undefined
+    return {
+      kind,
+      ...(typeof exit === 'number' ? { exit } : {}),
+      ...(typeof body === 'string' ? { body } : {}),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** Bytes of the objects that say nothing but "alive": one of this size need not be read. No failed beat has such a size. */
+export const PLAIN_SIZES: ReadonlySet<number> = new Set(
+  (['ok', 'start'] as const).map((kind) => Buffer.byteLength(toText({ kind }))),
+)

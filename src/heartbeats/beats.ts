@@ -1,0 +1,51 @@
+import type { Endpoint } from '../config/config.ts'
+import type { BeatFacts, Observation } from '../rules/observation.ts'
+import { gaugeReadings } from '../signals/readings.ts'
+import type { Listed, Store } from '../state/store.ts'
+import { fromText, keyOf, PLAIN_SIZES } from './beat.ts'
+
+/** Objects read at once: a fleet of failed workers must not open hundreds of connections. */
+const AT_ONCE = 10
+
+/**
+ * The last beat of every worker: one list call for all, and one more for each whose object says more than "alive".
+ * The time is the store's own: a sender's clock may be wrong. A worker without an object was never seen; how long it
+ * has been expected, the state knows.
+ * @throws {StoreError} when the store cannot be listed or read: nothing is known of any worker then.
+ */
+export async function readBeats(endpoints: readonly Endpoint[], store: Store, now: number): Promise<Observation[]> {
+  const listed = new Map((await store.list('beats/')).map((entry) => [entry.key, entry]))
+  const observations: Observation[] = []
+  for (let from = 0; from < endpoints.length; from += AT_ONCE) {
+    const some = endpoints.slice(from, from + AT_ONCE)
+    observations.push(...(await Promise.all(some.map((endpoint) => readBeat(endpoint, listed, store, now)))))
+  }
+  return observations
+}
+
+async function readBeat(
+  endpoint: Endpoint,
+  listed: ReadonlyMap<string, Listed>,
+  store: Store,
+  now: number,
+): Promise<Observation> {
+  const entry = listed.get(keyOf(endpoint.name))
+  const failed = entry && (await failureIn(entry, store))
+  // The store's clock may be a little ahead of ours.
+  const age = entry && Math.max(0, now - entry.at)
+  const beat: BeatFacts = { ...(age === undefined ? {} : { age }), ...(failed === undefined ? {} : { failed }) }
+  const readings = gaugeReadings({ beat_age: age === undefined ? undefined : age / 1_000 })
+  return { up: true, readings, beat, endpoint, took: 0 }
+}
+
+/** What a failed worker said; `undefined` when its last beat was no failure, or cannot be read: then its time alone counts. */
+async function failureIn(entry: Listed, store: Store): Promise<BeatFacts['failed']> {
+  if (entry.size !== undefined && PLAIN_SIZES.has(entry.size)) return undefined
+  const stored = await store.load(entry.key)
+  const beat = stored && fromText(stored.text)
+  if (beat?.kind !== 'fail') return undefined
+  return {
+    ...(beat.exit === undefined ? {} : { exit: beat.exit }),
+    ...(beat.body === undefined ? {} : { body: beat.body }),
+  }
+}

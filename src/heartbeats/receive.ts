@@ -1,0 +1,120 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { type Beat, keyOf, MOST_BODY, toText } from './beat.ts'
+
+export interface BeatRequest {
+  method: string
+  /** As requested, nothing decoded. */
+  path: string
+  query: URLSearchParams
+  /** Names in small letters. */
+  headers: Readonly<Record<string, string | undefined>>
+  body: string
+  /** The body was longer than {@link MOST_BODY} and not kept. */
+  bodyTooLarge: boolean
+}
+
+export interface BeatAnswer {
+  status: 204 | 400 | 401 | 404 | 413 | 503
+  headers?: Record<string, string>
+  body?: string
+}
+
+/** What this process wrote last for a worker. */
+export interface LastWrite {
+  /** Epoch milliseconds. */
+  at: number
+  beat: Beat
+}
+
+export interface ReceiveDeps {
+  /** Epoch milliseconds. */
+  now: number
+  /** By worker; kept between calls. */
+  lastWrites: Map<string, LastWrite>
+  put(key: string, text: string): Promise<void>
+}
+
+/** A worker's beats are written at most this often by one process, unless one says something new. Milliseconds. */
+const QUIET = 10_000
+
+/** Milliseconds. */
+interface Worker {
+  name: string
+  interval: number
+}
+
+/**
+ * Takes one beat: `/<worker>`, `/<worker>/start`, `/<worker>/fail` or `/<worker>/<exit-code>`, by GET, POST or HEAD.
+ * The token is looked at first and alone: without it every request is the same 401, whatever it asks for.
+ */
+export async function receive(
+  request: BeatRequest,
+  config: { token: string; workers: readonly Worker[] },
+  deps: ReceiveDeps,
+): Promise<BeatAnswer> {
+  if (!mayEnter(request, config.token)) {
+    return { ...say(401, 'a valid token is needed'), headers: { ...PLAIN, 'www-authenticate': 'Bearer' } }
+  }
+  if (!['GET', 'POST', 'HEAD'].includes(request.method)) return say(400, 'a beat is a GET, a POST or a HEAD')
+  if (request.bodyTooLarge || Buffer.byteLength(request.body) > MOST_BODY) {
+    return say(413, `the body may have ${MOST_BODY} bytes`)
+  }
+  const called = readPath(request.path)
+  const worker = config.workers.find(({ name }) => name === called?.worker)
+  if (!called || !worker) {
+    return say(404, 'no such worker: the path is /<worker>, /<worker>/start, /<worker>/fail or /<worker>/<exit-code>')
+  }
+  const body = request.body.trim()
+  return write(worker, body === '' ? called.beat : { ...called.beat, body }, deps)
+}
+
+const PLAIN = { 'content-type': 'text/plain; charset=utf-8' }
+
+function say(status: BeatAnswer['status'], words: string): BeatAnswer {
+  return { status, headers: PLAIN, body: `${words}\n` }
+}
+
+/** Any of the tokens given counts. Hashes are compared, so that neither length nor beginning can be measured. */
+function mayEnter(request: BeatRequest, token: string): boolean {
+  const bearer = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
+  const given = [...(bearer === undefined ? [] : [bearer]), ...request.query.getAll('token')]
+  const right = sha256(token)
+  // An empty token is never right: it would open the receiver to everybody.
+  return token !== '' && given.map((one) => timingSafeEqual(sha256(one), right)).includes(true)
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+function readPath(path: string): { worker: string; beat: Beat } | undefined {
+  const [, worker, what] = /^\/([a-z0-9-]{1,200})(?:\/(start|fail|\d{1,3}))?\/?$/.exec(path) ?? []
+  if (worker === undefined) return undefined
+  if (what === undefined) return { worker, beat: { kind: 'ok' } }
+  if (what === 'start' || what === 'fail') return { worker, beat: { kind: what } }
+  const exit = Number(what)
+  if (exit > 255) return undefined
+  return { worker, beat: exit === 0 ? { kind: 'ok' } : { kind: 'fail', exit } }
+}
+
+async function write({ name, interval }: Worker, beat: Beat, deps: ReceiveDeps): Promise<BeatAnswer> {
+  const last = deps.lastWrites.get(name)
+  // A worker that beats every few seconds would look late if ten of them passed between two writes.
+  const quiet = Math.min(QUIET, interval / 2)
+  if (last && !isNews(beat, last) && deps.now - last.at < quiet && deps.now >= last.at) return { status: 204 }
+  const written: LastWrite = { at: deps.now, beat }
+  // Noted before the write, so that beats that come while it is under way do not write too.
+  deps.lastWrites.set(name, written)
+  try {
+    await deps.put(keyOf(name), toText(beat))
+    return { status: 204 }
+  } catch {
+    if (deps.lastWrites.get(name) === written) deps.lastWrites.delete(name)
+    return say(503, 'the beat could not be stored; send it again')
+  }
+}
+
+/** A change between alive, begun and failed is news at once; the same failure again, in other words, is not. */
+function isNews(beat: Beat, last: LastWrite): boolean {
+  return beat.kind !== last.beat.kind || beat.exit !== last.beat.exit
+}
