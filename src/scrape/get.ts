@@ -40,7 +40,7 @@ export async function get(url: string, options: GetOptions): Promise<Got> {
     if ('kind' in response) return { ok: false, failure: response }
     if (!response.ok) return { ok: false, failure: await refusal(response, headers) }
     inBody = true
-    const read = await readBody(response.body, options.maxBytes ?? MAX_BYTES, options.onChunk)
+    const read = await readBody(response.body, options.maxBytes ?? MAX_BYTES, options.onChunk, signal)
     if (typeof read !== 'number') return { ok: false, failure: read }
     const contentType = response.headers.get('content-type') ?? ''
     return { ok: true, contentType, headers: response.headers, bytes: read }
@@ -123,14 +123,19 @@ async function readBody(
   body: ReadableStream<Uint8Array> | null,
   maxBytes: number,
   onChunk: (chunk: Uint8Array) => void,
+  signal: AbortSignal,
 ): Promise<number | Failure> {
   if (body === null) return 0
   const reader = body.getReader()
+  const cancel = () => void reader.cancel().catch(() => {})
+  // fetch rejects the read by itself, except where its decoder got stuck (plain text declared as gzip, one byte first).
+  signal.addEventListener('abort', cancel)
   let bytes = 0
   let opening = ''
   try {
     for (;;) {
       const { done, value } = await reader.read()
+      signal.throwIfAborted()
       if (done) return bytes
       bytes += value.byteLength
       if (bytes > maxBytes) return { kind: 'too-large' }
@@ -139,7 +144,8 @@ async function readBody(
       onChunk(value)
     }
   } finally {
-    void reader.cancel().catch(() => {})
+    signal.removeEventListener('abort', cancel)
+    cancel()
   }
 }
 

@@ -43,6 +43,8 @@ function codesOf(error: unknown, depth = 0): string[] {
   const inner = error instanceof AggregateError ? error.errors : []
   const deeper = [...inner, error.cause].flatMap((cause) => codesOf(cause, depth + 1))
   if (deeper.length > 0) return [...new Set(deeper)]
+  // Node's own undici names the reader's complaint in words alone.
+  if (error.name === 'HTTPParserError') return [NOT_HTTP]
   const { code } = error as { code?: unknown }
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]+$/.test(code) ? [code] : []
 }
@@ -89,16 +91,22 @@ function kindOf(code: string, inBody: boolean): Failure['kind'] {
     case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
     case 'Z_BUF_ERROR':
       return 'cut'
-    case 'Z_DATA_ERROR': // declared as compressed, and is not
-      return 'compressed'
     case 'UND_ERR_RES_EXCEEDED_MAX_SIZE':
     case 'UND_ERR_HEADERS_OVERFLOW':
       return 'too-large'
+    case NOT_HTTP:
+      return inBody ? 'cut' : 'other'
     default:
-      if (TLS.test(code)) return 'tls'
-      return inBody && code.startsWith('HPE_') ? 'cut' : 'other'
+      if (BAD_COMPRESSION.test(code)) return 'compressed'
+      return TLS.test(code) ? 'tls' : 'other'
   }
 }
+
+/** The answer breaks the rules of HTTP/1.1, or ends where it may not. */
+const NOT_HTTP = 'HTTPParserError'
+
+/** Declared as gzip, deflate, Brotli or zstd, and is not. */
+const BAD_COMPRESSION = /^(Z_DATA_ERROR$|ERR__ERROR_FORMAT|ERR_BROTLI|ZSTD_)/
 
 /** OpenSSL's and Node's names: https://nodejs.org/api/tls.html#x509-certificate-error-codes */
 const TLS =
@@ -190,7 +198,8 @@ function fromHtml(text: string): string | undefined {
 /** Control characters, line and paragraph separators, and marks that turn or hide text, become blanks; cut between characters. */
 function oneLine(text: string): string {
   const clean = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu, ' ').trim()
-  const characters = [...clean.slice(0, MOST_CHARACTERS * 2)]
+  // Twice as many units hold more characters than are kept, if there are more.
+  const characters = [...clean.slice(0, MOST_CHARACTERS * 2 + 2)]
   return characters.length > MOST_CHARACTERS
     ? `${characters.slice(0, MOST_CHARACTERS - 1).join('')}…`
     : characters.join('')
