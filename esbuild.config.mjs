@@ -53,6 +53,17 @@ await build({
   logLevel: 'warning',
 })
 
+// What serverless.yml reads: the framework loads CommonJS.
+await build({
+  entryPoints: ['src/deployment/serverless.ts'],
+  outfile: 'dist/serverless.cjs',
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'cjs',
+  logLevel: 'warning',
+})
+
 let tooLarge = 0
 console.log('bundle                        KB   gzip KB')
 for (const { out } of entries) {

@@ -1,0 +1,79 @@
+import type { Deployment } from './settings.ts'
+import {
+  configuredFunctions,
+  type FunctionName,
+  isParameter,
+  type Variables,
+  variablesOf,
+  withoutSecrets,
+} from './variables.ts'
+
+/** One entry of `functions:` in serverless.yml. */
+export interface FunctionEntry {
+  description: string
+  handler: string
+  timeout: number
+  memorySize: number
+  reservedConcurrency?: 1
+  maximumRetryAttempts?: 0
+  maximumEventAge?: number
+  package: { patterns: string[] }
+  environment: Record<string, unknown>
+  vpc?: Deployment['vpc']
+  events?: unknown[]
+  url?: boolean
+}
+
+/** A run must have ended before the next begins; this much before it. Seconds. */
+const MARGIN = 10
+/** Longer no run takes, but for a canary that loads a model. Seconds. */
+const LONGEST = 110
+/** Lambda's own limits, seconds. */
+const EVENT_AGE = { min: 60, max: 21_600 }
+
+/** The functions of the stack: one for each backend that something is configured for. */
+export function functionsFor(env: Variables, deployment: Deployment): Record<string, FunctionEntry> {
+  return Object.fromEntries(configuredFunctions(env).map((name) => [name, entryOf(name, env, deployment)]))
+}
+
+/** Seconds. A canary that loads a model may take longer than the period: the ticks meanwhile are dropped, not queued. */
+export function timeoutOf(name: FunctionName, { period, loading }: Deployment): number {
+  if (name === 'heartbeat-receive') return 10
+  const ordinary = Math.min(LONGEST, period - MARGIN)
+  return loading > 0 && (name === 'ollama' || name === 'openai')
+    ? Math.min(900, Math.max(ordinary, loading + 50))
+    : ordinary
+}
+
+function entryOf(name: FunctionName, env: Variables, deployment: Deployment): FunctionEntry {
+  const common = {
+    handler: `dist/${name}.handler`,
+    timeout: timeoutOf(name, deployment),
+    memorySize: deployment.memory,
+    package: { patterns: ['!**', `dist/${name}.mjs`] },
+    environment: {
+      ...withoutSecrets(variablesOf(name, env), deployment.stage),
+      STATE_BUCKET: deployment.bucket ?? { Ref: 'StateBucket' },
+    },
+    ...(deployment.vpc ? { vpc: deployment.vpc } : {}),
+  }
+  if (name === 'heartbeat-receive') return { description: 'Queuebell: takes heartbeats', ...common, url: true }
+  return {
+    description: `Queuebell: watches ${name}`,
+    ...common,
+    ...(deployment.concurrency ? { reservedConcurrency: deployment.concurrency } : {}),
+    // A run that failed is not tried again: the next tick judges newer readings. What was decided is saved before it is told.
+    maximumRetryAttempts: 0,
+    maximumEventAge: Math.min(EVENT_AGE.max, Math.max(EVENT_AGE.min, deployment.period)),
+    events: [{ schedule: { rate: [deployment.schedule] } }],
+  }
+}
+
+/** ARNs of the parameters that the functions read, below the account's own: `parameter/queuebell/prod/NOTIFLY_TOKEN`. */
+export function parametersOf(functions: Readonly<Record<string, FunctionEntry>>): string[] {
+  const names = Object.values(functions)
+    .flatMap(({ environment }) => Object.values(environment))
+    .filter((value): value is string => typeof value === 'string' && isParameter(value))
+    .map((value) => value.trim().slice('ssm:'.length).trim())
+  return [...new Set(names)].sort().map((name) => `parameter/${name.replace(/^\//, '')}`)
+}

@@ -1,0 +1,132 @@
+/**
+ * What serverless.yml asks for with `${file(./dist/serverless.cjs):…}`: the parts of the stack that depend on what is
+ * configured. Built by `npm run build`; the framework has read `.env` into the environment by then.
+ */
+import { alarmResources } from './alarms.ts'
+import { functionsFor, parametersOf } from './functions.ts'
+import { type Deployment, parseDeployment } from './settings.ts'
+import { configuredFunctions } from './variables.ts'
+
+interface FrameworkTools {
+  resolveVariable(name: string): Promise<unknown>
+}
+
+async function deploymentOf({ resolveVariable }: FrameworkTools): Promise<Deployment> {
+  const parsed = parseDeployment(process.env)
+  if ('problems' in parsed) throw new Error(`\n${parsed.problems.join('\n')}`)
+  // `osls --stage` goes before the variable.
+  return { ...parsed.deployment, stage: String(await resolveVariable('sls:stage')) }
+}
+
+export async function functions(tools: FrameworkTools): Promise<unknown> {
+  const found = functionsFor(process.env, await deploymentOf(tools))
+  if (Object.keys(found).length === 0)
+    throw new Error('\nNothing to deploy: set VLLM_ENDPOINTS, or those of another backend')
+  return found
+}
+
+/** Existing bucket or the one that the stack makes; its objects under the prefix. */
+export async function bucket(tools: FrameworkTools): Promise<unknown> {
+  return (await deploymentOf(tools)).bucket ?? { Ref: 'StateBucket' }
+}
+
+export async function prefix(tools: FrameworkTools): Promise<string> {
+  return (await deploymentOf(tools)).prefix
+}
+
+/** The statements beyond the state: only where secrets lie in the parameter store. */
+export async function statements(tools: FrameworkTools): Promise<unknown[]> {
+  const deployment = await deploymentOf(tools)
+  const { prefix: keys } = deployment
+  const name = deployment.bucket ?? { Ref: 'StateBucket' }
+  const arn = (resource: string) => ({
+    'Fn::Sub': [`arn:\${AWS::Partition}:s3:::\${Bucket}${resource}`, { Bucket: name }],
+  })
+  const parameters = parametersOf(functionsFor(process.env, deployment))
+  return [
+    { Effect: 'Allow', Action: ['s3:GetObject', 's3:PutObject'], Resource: arn(`/${keys}*`) },
+    // On purpose: without it S3 answers 403, not 404, for a state that does not exist yet. The checker lists the beats.
+    {
+      Effect: 'Allow',
+      Action: ['s3:ListBucket'],
+      Resource: arn(''),
+      Condition: { StringLike: { 's3:prefix': `${keys}*` } },
+    },
+    ...(parameters.length === 0
+      ? []
+      : [
+          {
+            Effect: 'Allow',
+            Action: ['ssm:GetParameters'],
+            Resource: parameters.map((parameter) => ({
+              'Fn::Sub': `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:${parameter}`,
+            })),
+          },
+        ]),
+  ]
+}
+
+/** Alarms and their e-mail. */
+export async function alarms(tools: FrameworkTools): Promise<unknown> {
+  return { Resources: alarmResources(configuredFunctions(process.env), await deploymentOf(tools)) }
+}
+
+/** The bucket of the state, unless an existing one is named. */
+export async function storage(tools: FrameworkTools): Promise<unknown> {
+  return { Resources: (await deploymentOf(tools)).bucket ? {} : stateBucket() }
+}
+
+function stateBucket(): Record<string, unknown> {
+  return {
+    StateBucket: {
+      Type: 'AWS::S3::Bucket',
+      // The stack can be removed with the state in it; the bucket is then left for a person to delete.
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+      Properties: {
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
+        },
+        OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] },
+        BucketEncryption: {
+          ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }],
+        },
+        VersioningConfiguration: { Status: 'Enabled' },
+        // A run a minute writes 1,440 versions a day: yesterday's are of no use.
+        LifecycleConfiguration: {
+          Rules: [
+            { Id: 'old-versions', Status: 'Enabled', NoncurrentVersionExpiration: { NoncurrentDays: 1 } },
+            {
+              Id: 'leftovers',
+              Status: 'Enabled',
+              ExpiredObjectDeleteMarker: true,
+              AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
+            },
+          ],
+        },
+      },
+    },
+    StateBucketPolicy: {
+      Type: 'AWS::S3::BucketPolicy',
+      Properties: {
+        Bucket: { Ref: 'StateBucket' },
+        PolicyDocument: {
+          Version: '2012-10-17',
+          Statement: [
+            {
+              Sid: 'OnlyEncryptedTransport',
+              Effect: 'Deny',
+              Principal: '*',
+              Action: 's3:*',
+              Resource: [{ 'Fn::GetAtt': ['StateBucket', 'Arn'] }, { 'Fn::Sub': '${StateBucket.Arn}/*' }],
+              Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+            },
+          ],
+        },
+      },
+    },
+  }
+}

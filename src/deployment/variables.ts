@@ -1,0 +1,97 @@
+import { BACKENDS, type Backend, prefixOf } from '../backends/backend.ts'
+import { GENERAL, PER_ENDPOINT, RULE_ENDINGS } from '../config/settings.ts'
+import { mask } from '../log.ts'
+import { rulesOf } from '../rules/catalogue.ts'
+
+export type Variables = Readonly<Record<string, string | undefined>>
+export type FunctionName = Backend | 'heartbeat-receive'
+
+/** The functions that something is configured for; only these are deployed. */
+export function configuredFunctions(env: Variables): FunctionName[] {
+  return [...BACKENDS, 'heartbeat-receive' as const].filter((name) => {
+    if (name === 'heartbeat-check' || name === 'heartbeat-receive') return isSet(env, 'HEARTBEAT_WORKERS')
+    return namingVariables(name).some((variable) => isSet(env, variable))
+  })
+}
+
+/** A bare `METRICS_URL` could mean every scraped backend; deployed, it means vLLM. */
+function namingVariables(backend: Backend): string[] {
+  const own = [`${prefixOf(backend)}_ENDPOINTS`, `${prefixOf(backend)}_TARGETS`]
+  if (backend === 'vllm') return [...own, 'METRICS_URL']
+  return backend === 'ollama' ? [...own, 'OLLAMA_URL'] : own
+}
+
+/**
+ * The variables that one function gets: those it shares with the others and those of its own backend, nothing else of
+ * the environment. A misspelt setting of the backend goes along, so that the function can refuse it.
+ */
+export function variablesOf(name: FunctionName, env: Variables): Record<string, string> {
+  const takes = name === 'heartbeat-receive' ? isForReceiver : takenBy(name)
+  const chosen: Record<string, string> = {}
+  for (const [variable, text] of Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (text !== undefined && text.trim() !== '' && takes(variable)) chosen[variable] = text
+  }
+  return chosen
+}
+
+/** Where the state lies is said by the deployment; a folder is no place in Lambda. */
+const BY_DEPLOYMENT = new Set(['STATE_BUCKET', 'STATE_DIR'])
+const CANARY = ['CANARY_LOAD', 'CANARY_LOAD_TIMEOUT']
+const ENDINGS = ['ENDPOINTS', 'TARGETS', 'URL', 'WORKERS', ...Object.keys(PER_ENDPOINT), ...RULE_ENDINGS]
+
+function takenBy(backend: Backend): (variable: string) => boolean {
+  const canary = backend === 'ollama' || backend === 'openai'
+  const shared = new Set(
+    Object.keys(GENERAL).filter(
+      (name) => !BY_DEPLOYMENT.has(name) && name !== 'HEARTBEAT_TOKEN' && (canary || !CANARY.includes(name)),
+    ),
+  )
+  for (const rule of rulesOf(backend)) for (const ending of RULE_ENDINGS) shared.add(`${rule.toUpperCase()}_${ending}`)
+  for (const variable of namingVariables(backend)) shared.add(variable)
+  const prefix = `${prefixOf(backend)}_`
+  // vLLM and Ollama have variables of their own that begin like ours, keys among them: only our endings are taken.
+  const isOurs = (variable: string) =>
+    variable.startsWith(prefix) &&
+    ENDINGS.some((ending) => variable === prefix + ending || variable.endsWith(`_${ending}`))
+  return (variable) => shared.has(variable) || isOurs(variable)
+}
+
+function isForReceiver(variable: string): boolean {
+  return [
+    'HEARTBEAT_WORKERS',
+    'HEARTBEAT_TOKEN',
+    'STATE_PREFIX',
+    'S3_ENDPOINT',
+    'S3_FORCE_PATH_STYLE',
+    'LOG_LEVEL',
+  ].includes(variable)
+}
+
+/** Tokens, passwords, ping addresses, and any text that carries credentials in an address. */
+export function isSecret(variable: string, text: string): boolean {
+  return /(_TOKEN|_BASIC_AUTH)$/.test(variable) || variable === 'PING_URL' || mask(text, []) !== text
+}
+
+/** `ssm:/queuebell/prod/NOTIFLY_TOKEN`: the value stays in AWS's parameter store, the function reads it there. */
+export function isParameter(text: string): boolean {
+  return text.trim().startsWith('ssm:')
+}
+
+/** The parameter that a secret of `.env` is kept in. */
+export function parameterOf(variable: string, stage: string): string {
+  return `/queuebell/${stage}/${variable}`
+}
+
+/** The variables as they stand in the template: secrets only as the names of their parameters. */
+export function withoutSecrets(variables: Readonly<Record<string, string>>, stage: string): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(variables).map(([variable, text]) => {
+      if (isParameter(text) || !isSecret(variable, text)) return [variable, text.trim()]
+      return [variable, `ssm:${parameterOf(variable, stage)}`]
+    }),
+  )
+}
+
+function isSet(env: Variables, variable: string): boolean {
+  return (env[variable] ?? '').trim() !== ''
+}
