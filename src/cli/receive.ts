@@ -23,36 +23,13 @@ const LIMITS = {
 }
 
 /**
- * `invoke heartbeat-receive --serve 8080`: serves the receiver until it is interrupted.
- * @returns the exit code.
- */
-export async function serve(port: number, options: { host?: string } = {}): Promise<number> {
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    console.error('--serve takes a port, a number from 1 to 65535')
-    return 1
-  }
-  try {
-    const serving = await listen(port, process.env, options)
-    console.log(`Taking heartbeats at ${serving.url}/<worker>; stop with Ctrl-C.`)
-    await new Promise((resolve) => {
-      process.once('SIGINT', resolve)
-      process.once('SIGTERM', resolve)
-    })
-    await serving.close()
-    return 0
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error))
-    return 1
-  }
-}
-
-/**
- * The receiver as an HTTP server, for a laptop, a container or a small machine.
+ * The receiver as an HTTP server, for a laptop, a container or a small machine:
+ * `invoke heartbeat-receive --serve 8080`.
  * @param port 0 takes a free one.
  * @param options.host the address to listen on; this machine alone unless told.
  * @throws {ConfigError} before it listens. @throws when the port is taken.
  */
-export async function listen(
+export async function serve(
   port: number,
   env: Readonly<Record<string, string | undefined>>,
   options: { host?: string } = {},
