@@ -27,7 +27,7 @@ export function prefixOf(backend: Backend): string {
 export interface Alias {
   /** The sample's own name; for a histogram, its name without `_bucket`, `_sum` and `_count`. */
   name: string
-  /** Keep only samples whose label has one of these values: `{ finished_reason: ['error'] }`. */
+  /** Keep only samples whose label has one of these values: `{ finished_reason: ['error'] }`; `5*` is all that begins with 5. */
   labels?: Readonly<Record<string, readonly string[]>>
   /** Drop samples whose label has one of these values. */
   not?: Readonly<Record<string, readonly string[]>>
@@ -35,6 +35,10 @@ export interface Alias {
   plus?: readonly string[]
   /** The published value times this is the signal's unit: 0.01 for percent. */
   scale?: number
+  /** The series that makes the whole together with this one; the value is this / (this + rest). Unknown without it. */
+  rest?: string
+  /** Values by which the server says that it does not measure this: unknown, and no fault. */
+  off?: readonly number[]
 }
 
 export interface SignalRow {
@@ -46,6 +50,8 @@ export interface SignalRow {
   core?: boolean
   /** Values belong to a subject each (GPU, upstream) and are not combined over the endpoint. */
   perSubject?: boolean
+  /** A counter that appears with its first event: where it is absent and this signal is there, nothing happened yet. */
+  zeroBeside?: Signal
 }
 
 /** All that the code knows about a server. */
@@ -55,6 +61,8 @@ export interface BackendTable {
   modelLabels: readonly string[]
   /** Labels over which ranks repeat the same number: the maximum is taken, never the sum. */
   repeats: readonly string[]
+  /** The same, for gauges alone: each process publishes the engine's gauge, but counts its own requests. */
+  gaugeRepeats?: readonly string[]
   /** Labels that never make a series of its own (pods on a GPU, free text beside a code). */
   ignored: readonly string[]
   /** A label whose empty value marks the total of its other values. */

@@ -121,10 +121,14 @@ export interface Readings {
   histograms: Partial<Record<HistogramSignal, Record<LabelSet, HistogramReading>>>
   /** Per GPU or MIG instance (`GPU-…`, `GPU-…/mig 3`), or per upstream: the gauges that belong to it. */
   subjects: Record<string, Partial<Record<GaugeSignal, number>>>
+  /** What a person calls a subject, where the labels say so: `NVIDIA L4 0`. */
+  subjectNames?: Record<string, string>
   /** Unix seconds, `process_start_time_seconds`. */
   startedAt?: number
   /** The model for display, where the server names it. */
   model?: string
+  /** Which server, and roughly which version, the names on the page belong to. */
+  server?: string
   /** The server's own settings, as published (`vllm:cache_config_info`). */
   settings: Record<string, string>
   /** Which series fed which signal: `waiting` → `vllm:num_requests_waiting`. */

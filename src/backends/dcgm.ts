@@ -1,0 +1,37 @@
+import type { BackendTable } from './backend.ts'
+
+/**
+ * NVIDIA's DCGM exporter. Which fields appear is set by a file of its own, and a field without a value is left out.
+ * A GPU is named by its UUID and, where it is split, the MIG instance: numbers change at a reboot, pods come and go.
+ */
+export const dcgm: BackendTable = {
+  signals: {
+    gpu_utilisation: {
+      from: [
+        { name: 'DCGM_FI_DEV_GPU_UTIL', scale: 0.01 },
+        { name: 'DCGM_FI_PROF_GR_ENGINE_ACTIVE' }, // 0..1; all that a MIG instance has
+      ],
+      perSubject: true,
+      core: true,
+    },
+    gpu_memory: {
+      from: [
+        { name: 'DCGM_FI_DEV_FB_USED', rest: 'DCGM_FI_DEV_FB_FREE' }, // reserved memory counts on neither side
+        { name: 'DCGM_FI_DEV_FB_USED_PERCENT' }, // 0..1 despite the name
+      ],
+      perSubject: true,
+    },
+    gpu_temperature: { from: [{ name: 'DCGM_FI_DEV_GPU_TEMP' }], perSubject: true },
+    gpu_xid: { from: [{ name: 'DCGM_FI_DEV_XID_ERRORS' }], perSubject: true }, // absent: none since the start
+  },
+  modelLabels: [],
+  repeats: [],
+  ignored: ['err_code', 'err_msg', ...['pod', 'namespace', 'container', 'pod_name', 'pod_namespace', 'container_name']],
+  subject: { kind: 'gpu', id: 'UUID', instance: 'GPU_I_ID', name: ['modelName', 'gpu', 'GPU_I_PROFILE'] },
+  recognise: [
+    { series: 'DCGM_FI_PROF_GR_ENGINE_ACTIVE', as: 'DCGM exporter with profiling (4.x)' },
+    { series: 'DCGM_FI_DEV_FB_USED', as: 'DCGM exporter' },
+    { series: 'DCGM_FI_DEV_GPU_UTIL', as: 'DCGM exporter' },
+    { series: 'DCGM_FI_DEV_MEMORY_TEMP', as: 'DCGM exporter' },
+  ],
+}

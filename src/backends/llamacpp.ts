@@ -1,0 +1,24 @@
+import type { Alias, BackendTable } from './backend.ts'
+
+const named = (name: string): Alias[] => [{ name: `llamacpp:${name}` }]
+
+/** The server of llama.cpp. No labels, no histograms; no KV use since May 2025. */
+export const llamacpp: BackendTable = {
+  signals: {
+    waiting: { from: named('requests_deferred'), core: true },
+    running: { from: named('requests_processing'), core: true },
+    kv_cache: { from: named('kv_cache_usage_ratio'), combine: 'max' },
+    prompt_tokens: { from: named('prompt_tokens_total') }, // cached ones are left out since 2026
+    generation_tokens: { from: named('tokens_predicted_total') },
+    steps: { from: named('n_decode_total') },
+  },
+  modelLabels: [],
+  repeats: [],
+  ignored: [],
+  recognise: [
+    { series: 'llamacpp:n_tokens_max', as: 'llama.cpp of 2025 or newer' },
+    { series: 'llamacpp:kv_cache_usage_ratio', as: 'llama.cpp before May 2025' },
+    { series: 'llamacpp:requests_deferred', as: 'llama.cpp' },
+    { series: 'llamacpp:prompt_tokens_total', as: 'llama.cpp' },
+  ],
+}

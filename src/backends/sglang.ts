@@ -1,0 +1,64 @@
+import type { Alias, BackendTable } from './backend.ts'
+
+/** SGLang itself, and what its model gateway makes of the names. */
+const PREFIXES = ['sglang:', 'sglang_'] as const
+
+function named(...names: readonly string[]): Alias[] {
+  return PREFIXES.flatMap((prefix) => names.map((name) => ({ name: prefix + name })))
+}
+
+/** Queues beside the main one: for grammars, and those of a prefill/decode split. */
+const OTHER_QUEUES = [
+  'num_grammar_queue_reqs',
+  'num_prefill_bootstrap_queue_reqs',
+  'num_prefill_prealloc_queue_reqs',
+  'num_prefill_inflight_queue_reqs',
+  'num_decode_prealloc_queue_reqs',
+  'num_decode_transfer_queue_reqs',
+]
+
+const waiting: Alias[] = PREFIXES.map((prefix) => ({
+  name: `${prefix}num_queue_reqs`,
+  plus: OTHER_QUEUES.map((name) => prefix + name),
+}))
+
+/** SGLang 0.4 and newer. Histograms and labelled counters appear with their first observation. */
+export const sglang: BackendTable = {
+  signals: {
+    waiting: { from: [...waiting, ...named('num_requests_waiting')], core: true }, // the last: prototype of 2024-09
+    running: { from: named('num_running_reqs', 'num_requests_running'), core: true },
+    kv_cache: { from: named('token_usage'), combine: 'max', core: true },
+    hit_share: { from: named('cache_hit_rate'), combine: 'max' }, // of the last prefill batch; percent in the prototype
+    queue_wait: { from: named('queue_time_seconds') },
+    ttft: { from: named('time_to_first_token_seconds') },
+    itl: { from: named('inter_token_latency_seconds', 'time_per_output_token_seconds') },
+    e2e: { from: named('e2e_request_latency_seconds') },
+    finished: { from: named('num_requests_total') },
+    failed: {
+      // Aborted is all that SGLang tells apart, beside the transfers of a prefill/decode split.
+      from: named('num_aborted_requests_total').map((alias) => ({
+        ...alias,
+        plus: ['num_bootstrap_failed_reqs_total', 'num_transfer_failed_reqs_total'].map((name) =>
+          alias.name.replace('num_aborted_requests_total', name),
+        ),
+      })),
+      zeroBeside: 'finished',
+    },
+    preemptions: { from: named('num_retracted_requests_total') },
+    prompt_tokens: { from: named('prompt_tokens_total') },
+    generation_tokens: { from: named('generation_tokens_total') },
+    prefix_queries: { from: named('prompt_tokens_total') },
+    prefix_hits: { from: named('cached_tokens_total') },
+  },
+  modelLabels: ['model_name', 'name'],
+  repeats: ['tp_rank', 'pp_rank', 'moe_ep_rank'],
+  gaugeRepeats: ['pid'],
+  ignored: [],
+  totalLabel: 'priority',
+  recognise: [
+    { series: 'sglang:num_queue_reqs', as: 'SGLang' },
+    { series: 'sglang:token_usage', as: 'SGLang' },
+    { series: 'sglang_cache_hit_rate', as: 'SGLang behind its model gateway' },
+    { series: 'sglang_num_queue_reqs', as: 'SGLang behind its model gateway' },
+  ],
+}

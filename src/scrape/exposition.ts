@@ -1,0 +1,118 @@
+import type { BackendTable } from '../backends/backend.ts'
+import { endOfName, isSample } from './line.ts'
+import { createLineReader } from './lines.ts'
+import type { Buckets, Page, Sample } from './page.ts'
+import { createSampleKeeper, type Series } from './samples.ts'
+import { wantedNames } from './wanted.ts'
+
+export interface PageReader {
+  /** The next bytes of the body; lines and characters may be cut anywhere between two calls. */
+  push(chunk: Uint8Array): void
+  /** What was read. A last line without a line feed counts. */
+  end(): Page
+}
+
+const HASH = 35
+const BRACE = 123
+const BYTE_ORDER_MARK = '\xef\xbb\xbf'
+
+/**
+ * Reads a page of the text exposition format as a stream of bytes and keeps the samples that a backend's table asks for.
+ * Never throws: a line that cannot be read costs that line, and is counted. TYPE and HELP lines are not needed.
+ */
+export function createPageReader(table: BackendTable): PageReader {
+  const wanted = wantedNames(table)
+  const keeper = createSampleKeeper()
+  const lines = createLineReader(readLine, () => count.malformed++)
+  const recognised = new Set<string>()
+  const count = { comments: 0, sampleCount: 0, malformed: 0 }
+  let firstByte: number | undefined
+  let isFirstLine = true
+  let isOver = false
+  /** The name of the line before, since names come in runs, and what to do with it. */
+  let name = '\n'
+  let samples: Series<Sample> | undefined
+  let buckets: Series<Buckets> | undefined
+
+  function readLine(text: string, from: number, to: number): void {
+    if (isOver) return
+    if (text.charCodeAt(from) === HASH) readComment(text, from, to)
+    else if (isFirstLine) {
+      isFirstLine = false
+      readLine(text, text.startsWith(BYTE_ORDER_MARK, from) ? from + BYTE_ORDER_MARK.length : from, to)
+    } else {
+      const nameTo = endOfSameName(text, from) ?? endOfNewName(text, from, to)
+      if (nameTo === undefined) readOddLine(text.slice(from, to))
+      else readNamed(text, from, nameTo, to)
+    }
+  }
+
+  function endOfSameName(text: string, from: number): number | undefined {
+    const nameTo = from + name.length
+    return text.startsWith(name, from) && isEndOfName(text, nameTo) ? nameTo : undefined
+  }
+
+  function endOfNewName(text: string, from: number, to: number): number | undefined {
+    const nameTo = endOfName(text, from, to)
+    if (nameTo === from || !isEndOfName(text, nameTo)) return undefined
+    name = text.slice(from, nameTo)
+    const found = wanted.get(name)
+    if (found?.use === 'mark') recognised.add(found.name)
+    samples = found?.use === 'sample' ? keeper.samplesOf(found.name) : undefined
+    buckets = found?.use === 'bucket' ? keeper.bucketsOf(found.name) : undefined
+    return nameTo
+  }
+
+  function readNamed(text: string, from: number, nameTo: number, to: number): void {
+    let isRead: boolean
+    if (buckets) isRead = keeper.keepBucket(buckets, text, from, nameTo, to)
+    else if (samples) isRead = keeper.keepSample(samples, text, from, nameTo, to)
+    else isRead = isUnwantedSample(text, from, nameTo, to)
+    if (isRead) count.sampleCount++
+    else count.malformed++
+  }
+
+  function readComment(text: string, from: number, to: number): void {
+    count.comments++
+    // OpenMetrics ends here; what follows is no part of the page.
+    if (to - from <= 6 && text.slice(from, to).trimEnd() === '# EOF') isOver = true
+  }
+
+  /** A line that is blank, begins with a blank, or is no sample. */
+  function readOddLine(line: string): void {
+    const text = line.replace(/^[ \t\r]+/, '')
+    if (text === '') return
+    if (text === line) count.malformed++
+    else readLine(text, 0, text.length)
+  }
+
+  return {
+    push(chunk) {
+      if (isOver) return
+      firstByte ??= firstByteOf(chunk)
+      lines.push(chunk)
+    },
+    end() {
+      if (!isOver) lines.end()
+      isOver = true
+      const { comments, sampleCount, malformed } = count
+      return { ...keeper.kept(), recognised, ...count, lines: comments + sampleCount + malformed, firstByte }
+    },
+  }
+}
+
+/** An unwanted line is looked at only as far as it tells whether the page is an exposition at all. */
+function isUnwantedSample(text: string, from: number, nameTo: number, to: number): boolean {
+  const last = text.charCodeAt(to - 1)
+  return (text.charCodeAt(nameTo) === BRACE && last >= 48 && last <= 57) || isSample(text.slice(from, to))
+}
+
+/** A name is followed by its labels or a blank. */
+function isEndOfName(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return code === BRACE || code === 32 || code === 9
+}
+
+function firstByteOf(chunk: Uint8Array): number | undefined {
+  return chunk.find((byte) => byte > 32 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf)
+}

@@ -1,0 +1,51 @@
+/** One label set of a page. The same object for every sample whose labels are written alike. */
+export interface Labels {
+  /** As written, without `le`, blanks and a last comma: tells label sets of one page apart. */
+  text: string
+  /** Without `le`. */
+  values: Readonly<Record<string, string>>
+}
+
+/** The last sample of one name and label set. */
+export interface Sample {
+  labels: Labels
+  value: number
+  /** The sample's own timestamp, epoch milliseconds, where it has one. */
+  stamp?: number
+}
+
+/** The `_bucket` samples of one name and label set, in the order of the page; a bound may come twice. */
+export interface Buckets {
+  labels: Labels
+  /** Upper bounds (`le`), +Inf as Infinity. */
+  bounds: number[]
+  /** The value at each bound. */
+  counts: number[]
+  /** The oldest and newest of the samples' own timestamps, epoch milliseconds. */
+  oldest?: number
+  newest?: number
+}
+
+/** What a page says about the wanted series of one backend. */
+export interface Page {
+  /** By sample name: everything but `_bucket`. */
+  samples: ReadonlyMap<string, readonly Sample[]>
+  /** By sample name, as in `x_bucket`. */
+  buckets: ReadonlyMap<string, readonly Buckets[]>
+  /** Of the series that tell which server this is, those that are on the page and feed no signal. */
+  recognised: ReadonlySet<string>
+  /** Names with more label sets than {@link MAX_LABEL_SETS}; what is kept of them is no whole truth. */
+  overfull: ReadonlySet<string>
+  /** Lines that are not blank: comments, samples and malformed ones. */
+  lines: number
+  comments: number
+  /** Well-formed samples, wanted or not. */
+  sampleCount: number
+  /** Lines that are neither a comment nor a sample. */
+  malformed: number
+  /** The first byte that is no blank: `<` is a web page, `{` is JSON, `\x1f` may be gzip. `undefined`: nothing came. */
+  firstByte: number | undefined
+}
+
+/** Label sets kept of one name. A server has dozens; a page beyond this is not one that we can judge. */
+export const MAX_LABEL_SETS = 10_000
