@@ -78,6 +78,7 @@ async function send(
     deadline: options.deadline,
     dispatcher: options.dispatcher,
     maybeSent: group.some((n) => n.maybeSent === true),
+    about: group.map((n) => n.id),
     shorter: () => write(group, config, options.now, SHORT_BYTES),
   })
 }

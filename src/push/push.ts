@@ -15,6 +15,8 @@ export interface PushOptions {
   dispatcher: unknown
   /** It may have reached the first server in an earlier run: asking the fallback too then risks no more than it did. */
   maybeSent: boolean
+  /** Ids of the notifications that the message tells, for the log. */
+  about?: readonly string[]
   /** The same message in fewer words, asked for when the server finds it too large. */
   shorter(): Message
 }

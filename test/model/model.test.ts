@@ -1,0 +1,81 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createWorld, incidentOf, reasonOf, type Turn } from './world.ts'
+
+/** Long form: `QUEUEBELL_SEQUENCES=10000 npx vitest run test/model`. */
+const SEQUENCES = Number(process.env.QUEUEBELL_SEQUENCES ?? 300)
+
+const turn: fc.Arbitrary<Turn> = fc.record({
+  minutes: fc.oneof(
+    { weight: 8, arbitrary: fc.constant(1) },
+    { weight: 1, arbitrary: fc.constant(0) },
+    { weight: 1, arbitrary: fc.integer({ min: 2, max: 20 }) },
+  ),
+  weather: fc.constantFrom('low', 'low', 'between', 'high', 'high', 'high', 'fails', 'fails', 'one-fails', 'restarts'),
+  store: fc.option(
+    fc.record({ at: fc.nat(4), kind: fc.constantFrom('answer-lost', 'not-done', 'conflict', 'refused', 'stale') }),
+    { freq: 3, nil: undefined },
+  ),
+  push: fc.oneof(
+    { weight: 4, arbitrary: fc.constant('none') },
+    {
+      weight: 4,
+      arbitrary: fc.constantFrom('waiting', 'retry-later', 'misconfigured', 'refused', 'lost', 'arrived-answer-lost'),
+    },
+  ),
+  kill: fc.option(fc.record({ at: fc.nat(6), after: fc.boolean() }), { freq: 3, nil: undefined }),
+  overlap: fc.option(fc.array(fc.nat(12), { minLength: 4, maxLength: 8 }), { freq: 4, nil: undefined }),
+}) as fc.Arbitrary<Turn>
+
+const calm = (weather: Turn['weather']): Turn => ({ minutes: 1, weather, push: 'none' })
+const settling = (weather: Turn['weather'], runs: number) => Array.from({ length: runs }, () => calm(weather))
+
+describe('whatever goes wrong', () => {
+  test(
+    'every incident is told, exactly once where nothing was cut off between sending and settling, and none ends untold or without data',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 14 }), async (turns) => {
+          const world = createWorld()
+          for (const one of turns) await world.play(one)
+          // In the end all works again: what is open closes, one more incident comes and goes.
+          for (const one of [...settling('low', 6), ...settling('high', 3), ...settling('low', 4)])
+            await world.play(one)
+          await check(world)
+        }),
+        { numRuns: SEQUENCES, seed: 20261130, endOnFailure: false },
+      )
+    },
+    SEQUENCES * 200,
+  )
+})
+
+async function check(world: ReturnType<typeof createWorld>): Promise<void> {
+  const ids = world.arrivals.flatMap((arrival) => arrival.ids)
+  const toldBy = (incident: string) =>
+    ids.filter((id) => incidentOf(id) === incident && ['fired', 'late', 'told-once'].includes(reasonOf(id)))
+  const state = await world.state()
+  expect(state.outbox, 'nothing stays behind in the outbox').toEqual([])
+  expect(
+    Object.values(state.endpoints).flatMap((e) => Object.keys(e.alerts)),
+    'nothing fires for ever',
+  ).toEqual([])
+  for (const incident of world.incidents) {
+    if (!world.refused.has(incident)) expect(toldBy(incident), `told: ${incident}`).not.toEqual([])
+  }
+  for (const incident of new Set(ids.map(incidentOf))) {
+    if (!world.tainted.has(incident)) expect(toldBy(incident).length, `told once: ${incident}`).toBeLessThanOrEqual(1)
+  }
+  for (const [index, id] of ids.entries()) {
+    if (reasonOf(id) !== 'resolved') continue
+    const before = ids
+      .slice(0, index)
+      .filter((other) => incidentOf(other) === incidentOf(id) && reasonOf(other) === 'fired')
+    expect(before, `told before it was resolved: ${id}`).not.toEqual([])
+    const at = Number(id.split('/')[2])
+    expect(['low', 'restarts', 'high', 'between', 'one-fails'], `data at ${id}`).toContain(world.weatherAt.get(at))
+  }
+  const last = [...world.incidents].at(-1) ?? ''
+  expect(toldBy(last).length, 'the last incident is told once').toBe(1)
+  expect(ids.filter((id) => incidentOf(id) === last && reasonOf(id) === 'resolved').length, 'and its end once').toBe(1)
+}

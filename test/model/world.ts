@@ -1,0 +1,252 @@
+import type { Config } from '../../src/config/config.ts'
+import { parseConfig } from '../../src/config/parse.ts'
+import type { IO } from '../../src/io.ts'
+import type { Network } from '../../src/network.ts'
+import type { PushOutcome } from '../../src/push/push.ts'
+import type { Observation } from '../../src/rules/observation.ts'
+import { type RunReport, run } from '../../src/run.ts'
+import { emptyReadings } from '../../src/signals/readings.ts'
+import { createMemoryStore } from '../../src/state/memory.ts'
+import { readState } from '../../src/state/state.ts'
+import { type Saved, type Store, type Stored, StoreError, type Version } from '../../src/state/store.ts'
+
+/** What the endpoints show in one turn. */
+export type Weather = 'low' | 'between' | 'high' | 'fails' | 'restarts' | 'one-fails'
+
+/** One fault of the store, at its n-th operation in a run (0 is the first read). */
+export interface StoreFault {
+  at: number
+  kind: 'answer-lost' | 'not-done' | 'conflict' | 'refused' | 'stale'
+}
+
+export type PushFault =
+  | 'none'
+  | 'waiting'
+  | 'retry-later'
+  | 'misconfigured'
+  | 'refused'
+  | 'lost'
+  | 'arrived-answer-lost'
+
+/** One scheduled run, and all that goes wrong in it. */
+export interface Turn {
+  /** Minutes since the last tick: 0 is the same tick again, more than 1 are missing ones. */
+  minutes: number
+  weather: Weather
+  store?: StoreFault | undefined
+  push: PushFault
+  /** The process dies before (or after) its n-th operation of any kind took effect. */
+  kill?: { at: number; after: boolean } | undefined
+  /** A second process runs at the same time; microtask pauses before each operation of the two. */
+  overlap?: readonly number[] | undefined
+}
+
+/** One push that reached the server. */
+export interface Arrival {
+  ids: readonly string[]
+  at: number
+}
+
+const START = Date.UTC(2026, 0, 5)
+const MINUTE = 60_000
+const never = new Promise<never>(() => {})
+
+/** Plays turns against the real run with a store and a push server that fail as told, and keeps the books. */
+export function createWorld() {
+  const store = createMemoryStore(() => now)
+  const config = configure()
+  let now = START
+  let tick = START
+  let serial = 0
+  const arrivals: Arrival[] = []
+  const refused = new Set<string>()
+  /** Incidents in a push whose run did not settle it, or whose answer was lost: these may be told twice. */
+  const tainted = new Set<string>()
+  const incidents = new Set<string>()
+  const weatherAt = new Map<number, Weather>()
+  let totals = 1_000
+  let before: Stored | undefined
+
+  function configure(): Config {
+    const parsed = parseConfig(
+      'vllm',
+      {
+        VLLM_ENDPOINTS: 'a=http://127.0.0.1:1001 b=http://127.0.0.1:1002',
+        NOTIFLY_URL: 'http://127.0.0.1:1003',
+        NOTIFLY_TOKEN: 't',
+      },
+      { lambda: false },
+    )
+    if ('problems' in parsed) throw new Error(parsed.problems.join('\n'))
+    return parsed.config
+  }
+
+  function observe(weather: Weather): Observation[] {
+    totals = weather === 'restarts' ? 1 : totals + 50
+    return config.endpoints.map((endpoint): Observation => {
+      if (weather === 'fails' || (weather === 'one-fails' && endpoint.name === 'b')) {
+        return { endpoint, took: 1, up: false, failure: { kind: 'refused', code: 'ECONNREFUSED' } }
+      }
+      const waiting =
+        weather === 'high' && endpoint.name === 'a' ? 42 : weather === 'between' && endpoint.name === 'a' ? 15 : 1
+      const readings = emptyReadings()
+      readings.gauges.waiting = { value: waiting }
+      readings.gauges.running = { value: 4 }
+      readings.gauges.kv_cache = { value: 0.2 }
+      readings.counters.finished = { '': { value: totals } }
+      readings.counters.generation_tokens = { '': { value: totals * 100 } }
+      return { endpoint, took: 1, up: true, readings }
+    })
+  }
+
+  function process(turn: Turn, pauses: readonly number[]): Promise<RunReport | 'died' | 'threw'> {
+    let operation = 0
+    let storeOperation = 0
+    let died: (() => void) | undefined
+    const death = new Promise<'died'>((resolve) => {
+      died = () => resolve('died')
+    })
+    const pushed: string[] = []
+    const step = async <T>(act: () => Promise<T>): Promise<T> => {
+      const mine = operation++
+      for (let i = 0; i < (pauses[mine % Math.max(1, pauses.length)] ?? 0); i += 1) await null
+      if (turn.kill?.at === mine && !turn.kill.after) {
+        died?.()
+        return never
+      }
+      const result = await act()
+      if (turn.kill?.at === mine) {
+        died?.()
+        return never
+      }
+      return result
+    }
+    const faulty = <T>(act: () => Promise<T>): Promise<T> =>
+      step(async () => {
+        const fault = turn.store?.at === storeOperation++ ? turn.store.kind : undefined
+        if (fault === 'not-done') throw new StoreError('500', false)
+        if (fault === 'refused') throw new StoreError('403', true)
+        const result = await act()
+        if (fault === 'answer-lost') throw new StoreError('no answer', false)
+        return result
+      })
+    const wrapped: Store = {
+      ...store,
+      load: (key) =>
+        faulty(async () =>
+          turn.store?.kind === 'stale' && turn.store.at === storeOperation - 1 ? before : store.load(key),
+        ),
+      save: (key: string, text: string, version: Version | undefined): Promise<Saved> =>
+        faulty(async () => {
+          if (turn.store?.kind === 'conflict' && turn.store.at === storeOperation - 1) {
+            const current = await store.load(key)
+            if (current) await store.put(key, current.text) // somebody wrote the same again: only the version moved
+            return 'conflict'
+          }
+          before = await store.load(key)
+          return store.save(key, text, version)
+        }),
+    }
+    const network: Network = {
+      observe: async () => observe(turn.weather),
+      ping: async () => {},
+      push: (_message, _config, { about = [] }) =>
+        step(async (): Promise<PushOutcome> => {
+          const outcome = answer(turn.push)
+          const arrived = outcome.kind === 'delivered' || turn.push === 'arrived-answer-lost'
+          if (arrived) {
+            arrivals.push({ ids: about, at: now })
+            pushed.push(...about)
+          }
+          if (turn.push === 'arrived-answer-lost') taint(about)
+          if (outcome.kind === 'refused') for (const id of about) refused.add(incidentOf(id))
+          return outcome
+        }),
+    }
+    serial += 1
+    const id = `run-${serial}`
+    const io: IO = {
+      now: () => now,
+      sleep: async () => {},
+      store: wrapped,
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      runId: () => id,
+      print() {},
+    }
+    weatherAt.set(now, turn.weather)
+    const running = run({ config, io, tick, deadline: now + 50_000, network }).catch((error: unknown) => {
+      if (!(error instanceof StoreError)) throw error
+      return 'threw' as const
+    })
+    return Promise.race([running, death]).then((end) => {
+      if (end === 'died' || end === 'threw') taint(pushed)
+      return end
+    })
+  }
+
+  function taint(ids: readonly string[]): void {
+    for (const id of ids) tainted.add(incidentOf(id))
+  }
+
+  return {
+    config,
+    arrivals,
+    refused,
+    tainted,
+    incidents,
+    weatherAt,
+    async play(turn: Turn): Promise<void> {
+      tick += turn.minutes * MINUTE
+      // The same tick comes again a little later; a late one keeps its own time.
+      now = turn.minutes === 0 ? now + 1_000 : Math.max(now + 1_000, tick)
+      const pauses = turn.overlap ?? []
+      const others = turn.overlap
+        ? [process({ ...turn, kill: undefined, store: undefined }, [...pauses].reverse())]
+        : []
+      await Promise.all([process(turn, pauses), ...others])
+      const text = (await store.load('vllm.json'))?.text
+      if (text === undefined) return
+      const read = readState(text)
+      if (read.kind !== 'state') throw new Error(`the state cannot be read: ${JSON.stringify(read)}`)
+      for (const [name, endpoint] of Object.entries(read.state.endpoints)) {
+        for (const [key, alert] of Object.entries(endpoint.alerts)) {
+          if (alert.phase === 'firing') incidents.add(`${name}|${key}|@${alert.firedAt}`)
+        }
+      }
+    },
+    async state() {
+      const text = (await store.load('vllm.json'))?.text ?? ''
+      const read = readState(text)
+      if (read.kind !== 'state') throw new Error('no state')
+      return read.state
+    },
+  }
+}
+
+export function incidentOf(id: string): string {
+  return id.slice(0, id.indexOf('/'))
+}
+
+export function reasonOf(id: string): string {
+  return id.split('/')[1] ?? ''
+}
+
+function answer(fault: PushFault): PushOutcome {
+  switch (fault) {
+    case 'none':
+      return { kind: 'delivered', misconfigured: false }
+    case 'waiting':
+      return { kind: 'waiting', misconfigured: false }
+    case 'retry-later':
+      return { kind: 'waiting', misconfigured: false, retryAfter: 150_000 }
+    case 'misconfigured':
+      return { kind: 'waiting', misconfigured: true, status: 401 }
+    case 'refused':
+      return { kind: 'refused', misconfigured: false, status: 400 }
+    case 'lost':
+    case 'arrived-answer-lost':
+      return { kind: 'unanswered', misconfigured: false }
+    default:
+      return fault satisfies never
+  }
+}
