@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { createS3Client, type S3Config, withDeadline } from './s3-client.ts'
@@ -27,6 +28,8 @@ interface Quirks {
 
 const CONDITIONS_META = 'queuebell-conditions'
 const ETAG_META = 'queuebell-etag'
+/** A write that was not answered is recognised by this. */
+const WRITE_META = 'queuebell-write'
 /** Milliseconds, about, before something is asked again. */
 const PAUSE = 150
 const ATTEMPTS = 5
@@ -63,7 +66,8 @@ async function load(session: Session, key: string): Promise<Stored | undefined> 
   session.unreadable.delete(key)
   return twice(session, 'read', key, async () => {
     try {
-      return await read(session, key)
+      const found = await read(session, key)
+      return found && { text: found.text, version: found.version }
     } catch (error) {
       if (refusalOf(error) !== 'forbidden') throw error
       // Without s3:ListBucket, S3 answers 403 for an object that does not exist too. The next save tells them apart.
@@ -78,7 +82,7 @@ async function save(session: Session, key: string, text: string, version: Versio
   if (version === undefined && !session.checked) await checkConditions(session)
   const unreadable = session.unreadable.has(key)
   if (unreadable && session.quirks.conditions !== 'kept') throw mayNotRead(session, key)
-  const saved = await write(session, { key, text, at: version, mayBeDone: false, quotesTurned: false, attempt: 1 })
+  const saved = await write(session, newJob(session, key, text, version))
   if (unreadable && saved === 'conflict') throw mayNotRead(session, key)
   session.unreadable.delete(key)
   return saved
@@ -94,21 +98,31 @@ function mayNotRead(session: Session, key: string): StoreError {
 
 /** One conditional write on its way. */
 interface Job {
+  /** Goes with the object as metadata. */
+  id: string
   key: string
   text: string
   /** The version to replace; `undefined`: the object must not exist. */
   at: Version | undefined
   /** An attempt was sent and its answer lost: what is found there may be our own. */
   mayBeDone: boolean
-  /** The ETag has been tried with and without quotes. */
-  quotesTurned: boolean
+  /** How the ETag was sent last, and whether both ways have been tried. */
+  bareEtag: boolean
+  bothTried: boolean
   attempt: number
+}
+
+function newJob(session: Session, key: string, text: string, at: Version | undefined): Job {
+  const { bareEtag } = session.quirks
+  return { id: randomUUID(), key, text, at, mayBeDone: false, bareEtag, bothTried: false, attempt: 1 }
 }
 
 async function write(session: Session, job: Job): Promise<Saved> {
   for (; ; job.attempt++) {
     try {
-      const version = await send(session, job.key, job.text, job.at === undefined ? 'new' : { at: job.at })
+      const condition = job.at === undefined ? 'new' : { at: job.at, bare: job.bareEtag }
+      const version = await send(session, job.key, job.text, condition, job.id)
+      session.quirks.bareEtag = job.bareEtag
       if (version) return { version }
       return await afterSilence(session, job)
     } catch (error) {
@@ -148,21 +162,26 @@ async function afterRefusal(session: Session, job: Job, error: unknown): Promise
 /** Looks what lies there after a write that was refused or not answered. */
 async function compare(session: Session, job: Job, refusal: 'changed' | 'unsure'): Promise<Saved | 'again'> {
   const found = await twice(session, 'read', job.key, () => read(session, job.key))
-  if (job.mayBeDone && found?.text === job.text) return { version: found.version }
+  if (job.mayBeDone && found && isOurs(job, found)) return { version: found.version }
   if (!found) return job.at === undefined ? 'again' : createAnew(session, job)
   if (found.version !== job.at) return 'conflict'
   if (refusal === 'unsure') return 'again'
   // Refused although nothing moved: this store reads the quotes of an ETag in another way.
-  session.quirks.bareEtag = !session.quirks.bareEtag
-  if (job.quotesTurned) return 'conflict'
-  job.quotesTurned = true
+  if (job.bothTried) return 'conflict'
+  job.bothTried = true
+  job.bareEtag = !job.bareEtag
   return 'again'
+}
+
+/** A store that does not keep metadata leaves the text to go by. */
+function isOurs(job: Job, found: Found): boolean {
+  return found.writeId === undefined ? found.text === job.text : found.writeId === job.id
 }
 
 /** Accepted without an ETag: what was written has to be asked for. */
 async function afterSilence(session: Session, job: Job): Promise<Saved> {
   const found = await read(session, job.key)
-  return found?.text === job.text ? { version: found.version } : 'conflict'
+  return found && isOurs(job, found) ? { version: found.version } : 'conflict'
 }
 
 function createAnew(session: Session, job: Job): 'again' {
@@ -188,9 +207,10 @@ async function checkConditions(session: Session): Promise<void> {
       throw error
     }
   }
-  const check = (condition: Condition) => twice(session, 'write', 'conditions-check', attempt(condition))
-  const ignored = ((await check('new')) && (await check('new'))) || (await check({ at: `"${'0'.repeat(32)}"` }))
-  if (ignored) without(session, 'ignored')
+  const taken = (condition: Condition) => twice(session, 'write', 'conditions-check', attempt(condition))
+  const newTwice = (await taken('new')) && (await taken('new'))
+  const neverHad: Condition = { at: `"${'0'.repeat(32)}"`, bare: false }
+  if (session.quirks.conditions === 'kept' && (newTwice || (await taken(neverHad)))) without(session, 'ignored')
   session.checked = true
 }
 
@@ -214,14 +234,19 @@ function quirksAsMetadata({ conditions, bareEtag }: Quirks): Record<string, stri
   }
 }
 
+interface Found extends Stored {
+  writeId: string | undefined
+}
+
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html */
-async function read(session: Session, key: string): Promise<Stored | undefined> {
+async function read(session: Session, key: string): Promise<Found | undefined> {
   try {
     return await withDeadline(session.timeout, async (abortSignal) => {
       const answer = await session.client.send(new GetObjectCommand(location(session, key)), { abortSignal })
       const text = (await answer.Body?.transformToString('utf-8')) ?? ''
       learnQuirks(session, answer.Metadata)
-      return { text, version: answer.ETag ?? '' }
+      const writeId = answer.Metadata?.[WRITE_META]
+      return { text, version: answer.ETag ?? '', writeId }
     })
   } catch (error) {
     if (refusalOf(error) === 'missing') return undefined
@@ -230,29 +255,37 @@ async function read(session: Session, key: string): Promise<Stored | undefined> 
 }
 
 /** `always`: whatever is there. */
-type Condition = 'new' | 'always' | { at: Version }
+type Condition = 'new' | 'always' | { at: Version; bare: boolean }
 
 /**
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html
  * @returns the new ETag; `undefined` where the store names none.
  */
-async function send(session: Session, key: string, text: string, condition: Condition): Promise<Version | undefined> {
+async function send(
+  session: Session,
+  key: string,
+  text: string,
+  condition: Condition,
+  writeId: string = randomUUID(),
+): Promise<Version | undefined> {
+  const { conditions, bareEtag } = session.quirks
+  const quirks = { conditions, bareEtag: typeof condition === 'object' ? condition.bare : bareEtag }
   const command = new PutObjectCommand({
     ...location(session, key),
-    ...conditionHeaders(session.quirks, condition),
+    ...conditionHeaders(conditions, condition),
     Body: text,
     ContentLength: Buffer.byteLength(text),
     ContentType: 'application/json',
-    Metadata: quirksAsMetadata(session.quirks),
+    Metadata: { ...quirksAsMetadata(quirks), [WRITE_META]: writeId },
   })
   const answer = await withDeadline(session.timeout, (abortSignal) => session.client.send(command, { abortSignal }))
   return answer.ETag
 }
 
-function conditionHeaders({ conditions, bareEtag }: Quirks, condition: Condition) {
+function conditionHeaders(conditions: Quirks['conditions'], condition: Condition) {
   if (condition === 'always' || conditions === 'unsupported') return {}
   if (condition === 'new') return { IfNoneMatch: '*' }
-  return { IfMatch: bareEtag ? condition.at.replace(/^W\/|"/g, '') : condition.at }
+  return { IfMatch: condition.bare ? condition.at.replace(/^W\/|"/g, '') : condition.at }
 }
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html, all pages. */
@@ -274,28 +307,27 @@ async function list(session: Session, prefix: string): Promise<Listed[]> {
   return listed
 }
 
-/** For what may be done twice: a passing fault is met by asking once more. @throws {StoreError} */
+/**
+ * For what may be done twice: a passing fault is met by asking once more, unless it has cost much time already.
+ * @throws {StoreError}
+ */
 async function twice<T>(
   session: Session,
   doing: 'read' | 'write' | 'list',
   key: string,
   work: () => Promise<T>,
 ): Promise<T> {
+  const fail = (error: unknown) => toStoreError(error, doing, address(session, key))
+  const from = performance.now()
   try {
     return await work()
   } catch (error) {
-    const first = toStoreError(error, doing, address(session, key))
-    if (first.permanent || isTimeout(error)) throw first
+    if (fail(error).permanent || performance.now() - from > session.timeout / 3) throw fail(error)
   }
   await sleep(PAUSE * (0.5 + Math.random()))
   return work().catch((error: unknown) => {
-    throw toStoreError(error, doing, address(session, key))
+    throw fail(error)
   })
-}
-
-/** It has cost its full time already; a second one would hold the run too long. */
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && ['TimeoutError', 'AbortError'].includes(error.name)
 }
 
 function location(session: Session, key: string): { Bucket: string; Key: string } {

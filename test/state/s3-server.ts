@@ -35,6 +35,8 @@ export interface FakeS3 {
   objects: Map<string, S3Object>
   /** Plants an object behind the store's back; the key includes the prefix. */
   plant(key: string, text: string, metadata?: Record<string, string>): void
+  /** Connections that clients keep open. */
+  openConnections(): Promise<number>
   close(): Promise<void>
 }
 
@@ -116,6 +118,10 @@ export async function startS3(options: { traits?: Traits; now?: () => number } =
     log: [],
     objects: new Map(),
     plant: (key, text, metadata = {}) => store(fake, key, text, metadata, now()),
+    openConnections: () =>
+      new Promise((resolve, reject) =>
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+      ),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
