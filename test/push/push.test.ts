@@ -1,0 +1,371 @@
+import { HttpResponse, http } from 'msw'
+import { setupServer } from 'msw/node'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { PushConfig } from '../../src/config/config.ts'
+import { createLog } from '../../src/log.ts'
+import type { Message } from '../../src/push/message.ts'
+import { classify, type PushOptions, type PushOutcome, push, retryAfterOf } from '../../src/push/push.ts'
+import { openDispatcher } from '../../src/scrape/get.ts'
+import { deafUrl, serve, serveRaw } from '../scrape/loopback.ts'
+
+const msw = setupServer()
+beforeAll(() => msw.listen({ onUnhandledRequest: 'bypass' }))
+afterEach(() => msw.resetHandlers())
+const connections = openDispatcher()
+afterAll(async () => {
+  msw.close()
+  await connections.close()
+})
+
+const message: Message = { title: 'Queue is long', body: '42 requests wait', priority: 8 }
+const FIRST = 'https://push.example.com/sub'
+const FALLBACK = 'https://spare.example.com'
+const config: PushConfig = { url: FIRST, token: 't0ps3cret', auth: 'bearer', fallback: undefined, markdown: false }
+const withFallback: PushConfig = { ...config, fallback: { url: FALLBACK, token: 'sp4resecret' } }
+
+interface Sent {
+  outcome: PushOutcome
+  /** What came to the pushed servers: `<host> <title>`. */
+  requests: string[]
+  /** Milliseconds slept between tries. */
+  pauses: number[]
+  lines: string[]
+}
+
+/** An answer of a played server: a status, with headers and a body, in the order of the tries; the last one stays. */
+type Answer = number | { status: number; headers?: Record<string, string>; body?: string } | 'lost'
+
+function play(url: string, answers: Answer[], requests: string[]): void {
+  msw.use(
+    http.post(`${url}/message`, async ({ request }) => {
+      const { title } = (await request.json()) as { title: string }
+      requests.push(`${new URL(request.url).host} ${title}`)
+      const answer = (answers.length > 1 ? answers.shift() : answers[0]) ?? 500
+      if (answer === 'lost') return HttpResponse.error()
+      if (typeof answer === 'number') return new HttpResponse(null, { status: answer })
+      return new HttpResponse(answer.body ?? null, { status: answer.status, headers: answer.headers ?? {} })
+    }),
+  )
+}
+
+/** Pushes with a clock that only moves while sleeping. */
+async function pushWith(
+  config: PushConfig,
+  { first = [], fallback = [] }: { first?: Answer[]; fallback?: Answer[] },
+  more: Partial<Omit<PushOptions, 'io' | 'deadline'>> & { time?: number } = {},
+): Promise<Sent> {
+  const requests: string[] = []
+  const pauses: number[] = []
+  const lines: string[] = []
+  if (first.length > 0) play(FIRST, first, requests)
+  if (fallback.length > 0) play(FALLBACK, fallback, requests)
+  let now = Date.UTC(2026, 10, 30, 12)
+  const io = {
+    now: () => now,
+    sleep: async (ms: number) => {
+      pauses.push(ms)
+      now += ms
+    },
+    log: createLog(
+      'debug',
+      [],
+      (line) => lines.push(line),
+      () => now,
+    ),
+  }
+  const { time = 30_000, ...rest } = more
+  const options: PushOptions = {
+    io,
+    deadline: now + time,
+    dispatcher: connections.dispatcher,
+    maybeSent: false,
+    shorter: () => ({ ...message, title: 'short' }),
+    ...rest,
+  }
+  return { outcome: await push(message, config, options), requests, pauses, lines }
+}
+
+const tries = ({ requests }: Sent) => requests.length
+
+describe('case 109: what an answer means', () => {
+  test.each<[number, PushOutcome['kind'], number, boolean]>([
+    // status, outcome, tries, misconfigured
+    [200, 'delivered', 1, false],
+    [202, 'delivered', 1, false],
+    [204, 'delivered', 1, false],
+    [301, 'waiting', 1, true],
+    [302, 'waiting', 1, true],
+    [307, 'waiting', 1, true],
+    [400, 'refused', 1, false],
+    [401, 'waiting', 1, true],
+    [403, 'waiting', 1, true],
+    [404, 'waiting', 1, true],
+    [405, 'refused', 1, false],
+    [408, 'waiting', 3, false],
+    [410, 'refused', 1, false],
+    [413, 'refused', 2, false],
+    [422, 'refused', 1, false],
+    [429, 'waiting', 3, false],
+    [500, 'waiting', 3, false],
+    [502, 'waiting', 3, false],
+    [503, 'waiting', 3, false],
+  ])('%i is %s after %i tries, misconfigured: %s', async (status, kind, times, misconfigured) => {
+    const sent = await pushWith(config, { first: [status] })
+    expect(sent.outcome).toMatchObject({ kind, misconfigured, status })
+    expect(tries(sent)).toBe(times)
+  })
+
+  test('nothing but 2xx is ever delivered', () => {
+    for (let status = 100; status < 600; status += 1) {
+      expect(classify(status) === 'delivered').toBe(status >= 200 && status < 300)
+    }
+  })
+})
+
+describe('trying again in the same run', () => {
+  test('case 95: a server that is back at the third try has taken the message once', async () => {
+    const sent = await pushWith(config, { first: [500, 503, 200] })
+    expect(sent.outcome).toEqual({ kind: 'delivered', misconfigured: false, status: 200, by: 'first' })
+    expect(tries(sent)).toBe(3)
+  })
+
+  test('the pauses grow', async () => {
+    const { pauses } = await pushWith(config, { first: [503] })
+    expect(pauses).toHaveLength(2)
+    expect(pauses[1]).toBeGreaterThan(pauses[0] ?? Number.POSITIVE_INFINITY)
+  })
+
+  test.each([
+    ['seconds', '7', [7_000]],
+    ['a date', 'Mon, 30 Nov 2026 12:00:09 GMT', [9_000]],
+    ['a date that has passed', 'Mon, 30 Nov 2026 11:00:00 GMT', [0]],
+    ['nonsense', 'soon', [1_000]],
+  ])('Retry-After as %s that fits into the run is waited for', async (_, value, pauses) => {
+    const sent = await pushWith(config, { first: [{ status: 429, headers: { 'retry-after': value } }, 200] })
+    expect(sent.outcome.kind).toBe('delivered')
+    expect(sent.pauses).toEqual(pauses)
+  })
+
+  test('Retry-After that does not fit is left to the next run, with the time it asked for', async () => {
+    const sent = await pushWith(config, { first: [{ status: 429, headers: { 'retry-after': '45' } }] })
+    expect(sent.outcome).toMatchObject({ kind: 'waiting', retryAfter: 45_000, status: 429, misconfigured: false })
+    expect([tries(sent), sent.pauses]).toEqual([1, []])
+  })
+
+  test('a date is read by the clock of the server that wrote it, and no wait is longer than an hour', () => {
+    const now = Date.UTC(2026, 10, 30, 12)
+    const at = (value: string, date?: string) =>
+      retryAfterOf(new Headers({ 'retry-after': value, ...(date === undefined ? {} : { date }) }), now)
+    expect(at('Mon, 30 Nov 2026 09:00:30 GMT', 'Mon, 30 Nov 2026 09:00:00 GMT')).toBe(30_000)
+    expect(at('Tue, 30 Nov 2027 12:00:00 GMT')).toBe(3_600_000)
+    expect(at('999999999999')).toBe(3_600_000)
+  })
+
+  test('no try is started when the time is up', async () => {
+    const late = await pushWith(config, { first: [200] }, { time: 0 })
+    expect(late.outcome).toMatchObject({ kind: 'waiting', misconfigured: false })
+    expect(late.requests).toEqual([])
+    const short = await pushWith(config, { first: [503] }, { time: 1_100 })
+    expect([tries(short), short.pauses]).toEqual([1, []])
+  })
+})
+
+describe('a message that is too large', () => {
+  test('is tried once more in fewer words', async () => {
+    const sent = await pushWith(config, { first: [413, 200] })
+    expect(sent.outcome.kind).toBe('delivered')
+    expect(sent.requests).toEqual(['push.example.com Queue is long', 'push.example.com short'])
+  })
+
+  test('and is dropped when it still is', async () => {
+    const sent = await pushWith(config, { first: [413] })
+    expect(sent.outcome).toMatchObject({ kind: 'refused', status: 413 })
+    expect(tries(sent)).toBe(2)
+  })
+
+  test('stays short while the server fails', async () => {
+    const sent = await pushWith(config, { first: [413, 503, 200] })
+    expect(sent.requests.slice(1)).toEqual(['push.example.com short', 'push.example.com short'])
+  })
+})
+
+describe('the fallback server', () => {
+  test.each<[string, Answer[], PushOutcome]>([
+    ['is failing', [503], { kind: 'delivered', misconfigured: false, status: 200, by: 'fallback' }],
+    ['refuses the message', [400], { kind: 'delivered', misconfigured: false, status: 200, by: 'fallback' }],
+    ['does not know us', [401], { kind: 'delivered', misconfigured: true, status: 200, by: 'fallback' }],
+    [
+      'asks for patience',
+      [{ status: 429, headers: { 'retry-after': '900' } }],
+      { kind: 'delivered', misconfigured: false, status: 200, by: 'fallback' },
+    ],
+  ])('takes the message when the first %s', async (_, first, outcome) => {
+    const sent = await pushWith(withFallback, { first, fallback: [200] })
+    expect(sent.outcome).toEqual(outcome)
+    expect(sent.requests.at(-1)).toBe('spare.example.com Queue is long')
+  })
+
+  test('is not asked when the first delivered', async () => {
+    const sent = await pushWith(withFallback, { first: [200], fallback: [200] })
+    expect(sent.outcome.by).toBe('first')
+    expect(tries(sent)).toBe(1)
+  })
+
+  test('case 104: is not asked while the first may have the message, unless that was so before', async () => {
+    const cautious = await pushWith(withFallback, { first: ['lost'], fallback: [200] })
+    expect(cautious.outcome.kind).toBe('unanswered')
+    expect(tries(cautious)).toBe(1)
+    const again = await pushWith(withFallback, { first: ['lost'], fallback: [200] }, { maybeSent: true })
+    expect(again.outcome).toMatchObject({ kind: 'delivered', by: 'fallback' })
+  })
+
+  test.each<[Answer, Answer, PushOutcome['kind'], boolean]>([
+    // first, fallback, outcome, misconfigured
+    [503, 400, 'waiting', false],
+    [400, 503, 'waiting', false],
+    [400, 400, 'refused', false],
+    [401, 503, 'waiting', true],
+    [503, 401, 'waiting', true],
+    [503, 'lost', 'unanswered', false],
+    [400, 'lost', 'unanswered', false],
+  ])('when neither takes it (%s, %s) the message is %s', async (first, fallback, kind, misconfigured) => {
+    const { outcome } = await pushWith(withFallback, { first: [first], fallback: [fallback] })
+    expect(outcome).toMatchObject({ kind, misconfigured })
+  })
+
+  test('gets its share of the time although the first one uses all of its own', async () => {
+    const slow: Answer = { status: 429, headers: { 'retry-after': '5' } }
+    const sent = await pushWith(withFallback, { first: [slow], fallback: [200] }, { time: 9_000 })
+    expect(sent.outcome).toMatchObject({ kind: 'delivered', by: 'fallback' })
+  })
+})
+
+describe('connections', () => {
+  test('a refused connection was never sent: tried three times, then left to the next run', async () => {
+    const sent = await pushWith({ ...config, url: await deafUrl() }, {})
+    expect(sent.outcome).toEqual({ kind: 'waiting', misconfigured: false, reason: 'ECONNREFUSED' })
+    expect(sent.pauses).toHaveLength(2)
+  })
+
+  test('a refused connection at the first leads to the fallback', async () => {
+    const sent = await pushWith({ ...withFallback, url: await deafUrl() }, { fallback: [200] })
+    expect(sent.outcome).toMatchObject({ kind: 'delivered', by: 'fallback' })
+  })
+
+  test('case 104: a push that was taken but answered too late is tried once in this run, not again', async () => {
+    const server = await serve(() => {})
+    const sent = await pushWith({ ...config, url: server.url }, {}, { time: 400 })
+    expect(sent.outcome).toEqual({ kind: 'unanswered', misconfigured: false, reason: 'timeout' })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('case 104: a connection reset after the message was sent is not tried again in this run', async () => {
+    let times = 0
+    const server = await serveRaw((socket) =>
+      socket.once('data', () => {
+        times += 1
+        socket.resetAndDestroy()
+      }),
+    )
+    const sent = await pushWith({ ...config, url: server.url }, {})
+    expect(sent.outcome).toEqual({ kind: 'unanswered', misconfigured: false, reason: 'ECONNRESET' })
+    expect(times).toBe(1)
+  })
+
+  test('an answer of 200 is a delivery even if its body never comes', async () => {
+    const server = await serve((_, response) => response.writeHead(200, { 'content-length': '10' }).write('x'))
+    const sent = await pushWith({ ...config, url: server.url }, {})
+    expect(sent.outcome).toMatchObject({ kind: 'delivered', status: 200 })
+  })
+
+  test('a redirect is not followed: the POST would lose its body', async () => {
+    const server = await serve((request, response) => {
+      if (request.url === '/message') response.writeHead(301, { location: '/elsewhere?token=AbC' }).end()
+      else response.end()
+    })
+    const sent = await pushWith({ ...config, url: server.url }, {})
+    expect(sent.outcome).toMatchObject({
+      kind: 'waiting',
+      misconfigured: true,
+      status: 301,
+      reason: 'redirects to /elsewhere',
+    })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('the message arrives whole, as JSON', async () => {
+    let body = ''
+    const server = await serve(async (request, response) => {
+      for await (const chunk of request) body += chunk
+      response.end('{"id":1}')
+    })
+    await pushWith({ ...config, url: `${server.url}/gotify/` }, {})
+    expect(server.requests[0]).toMatchObject({ method: 'POST', url: '/gotify/message' })
+    expect(JSON.parse(body)).toEqual({ title: 'Queue is long', message: '42 requests wait', priority: 8 })
+  })
+})
+
+describe('what is told about a push', () => {
+  test("case 100: a refusal is logged with the status and the server's reason", async () => {
+    const body = '{"error":"Bad Request","errorCode":400,"errorDescription":"Field \'message\' is required"}'
+    const sent = await pushWith(config, { first: [{ status: 400, body }] })
+    expect(sent.outcome.reason).toBe("Field 'message' is required")
+    expect(JSON.parse(sent.lines[0] ?? '')).toMatchObject({
+      level: 'error',
+      status: 400,
+      reason: "Field 'message' is required",
+      server: 'first',
+      host: 'push.example.com',
+      title: 'Queue is long',
+    })
+  })
+
+  test('each try is one line', async () => {
+    const sent = await pushWith(withFallback, { first: [503], fallback: [200] })
+    expect(
+      sent.lines.map((line) => JSON.parse(line)).map(({ server, try: n, status, level }) => [server, n, status, level]),
+    ).toEqual([
+      ['first', 1, 503, 'warn'],
+      ['first', 2, 503, 'warn'],
+      ['first', 3, 503, 'warn'],
+      ['fallback', 1, 200, 'info'],
+    ])
+  })
+
+  test.each([
+    [401, /NOTIFLY_TOKEN.*NOTIFLY_AUTH/],
+    [404, /NOTIFLY_URL/],
+    [301, /NOTIFLY_URL redirects/],
+  ])('an answer of %i names the variable to look at', async (status, expected) => {
+    const sent = await pushWith(config, { first: [status] })
+    expect(JSON.parse(sent.lines[0] ?? '').message).toMatch(expected)
+  })
+
+  test.each(['bearer', 'notifly', 'gotify', 'query'] as const)(
+    'case 102: with %s no token is in any line or outcome, even if the server sends it back',
+    async (auth) => {
+      const token = 'pl4nted/s3cret+x='
+      const echo = [token, encodeURIComponent(token), 'sp4resecret'].join(' ')
+      const first: Answer = { status: 401, body: `bad token ${echo}`, headers: {} }
+      const fallback: Answer = {
+        status: 302,
+        headers: { location: `https://x/${encodeURIComponent(token)}?token=sp4resecret` },
+      }
+      const sent = await pushWith({ ...withFallback, token, auth }, { first: [first], fallback: [fallback] })
+      expect(sent.lines).toHaveLength(2)
+      expect(JSON.stringify(sent.outcome) + sent.lines.join('\n')).not.toMatch(/s3cret|sp4resecret/)
+    },
+  )
+
+  test.each([
+    ['an address that is none', { url: 'nonsense' }],
+    ['an address with a password', { url: 'https://alice:hunter2@push.example.com' }],
+    ['a token that no header may hold', { token: 'hunter2\nx' }],
+    ['a port that fetch refuses', { url: 'http://127.0.0.1:1' }],
+  ])('%s is our own mistake: kept, told, and shown to nobody', async (_, wrong) => {
+    const sent = await pushWith({ ...config, ...wrong }, {})
+    expect(sent.outcome).toMatchObject({ kind: 'waiting', misconfigured: true })
+    expect(sent.pauses).toEqual([])
+    expect(JSON.stringify(sent.outcome) + sent.lines.join('\n')).not.toContain('hunter2')
+  })
+})
