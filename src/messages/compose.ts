@@ -7,6 +7,7 @@ import { digest } from './digest.ts'
 import { en } from './en.ts'
 import { type Draft, fitBody, MAX_BYTES } from './fit.ts'
 import { isOver, isTogether } from './group.ts'
+import { ru } from './ru.ts'
 import { ofOne } from './single.ts'
 import { together } from './together.ts'
 
@@ -21,7 +22,7 @@ export interface ComposeOptions {
   maxBytes?: number
 }
 
-export const CATALOGUES: Record<Language, Catalogue> = { en, ru: en }
+export const CATALOGUES: Record<Language, Catalogue> = { en, ru }
 /** Priority of what is over. */
 const OVER_PRIORITY = 4
 

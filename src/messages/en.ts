@@ -1,10 +1,10 @@
 import type { Verdict } from '../state/notification.ts'
 import type { Catalogue, Context } from './catalogue.ts'
-import { adviceEn } from './en-advice.ts'
-import { failuresEn } from './en-failures.ts'
-import { n } from './en-numbers.ts'
-import { rulesEn } from './en-rules.ts'
-import { xidsEn } from './en-xids.ts'
+import { adviceEn } from './en/advice.ts'
+import { failuresEn } from './en/failures.ts'
+import { n } from './en/numbers.ts'
+import { rulesEn } from './en/rules.ts'
+import { xidsEn } from './en/xids.ts'
 
 const SIGNALS: Readonly<Record<string, string>> = {
   waiting: 'requests waiting',

@@ -1,4 +1,4 @@
-import { numbersIn } from './numbers.ts'
+import { numbersIn } from '../numbers.ts'
 
 export const n = numbersIn('en-GB', {
   ms: 'ms',

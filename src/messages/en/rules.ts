@@ -1,6 +1,6 @@
-import type { Catalogue, Fact, RuleTexts } from './catalogue.ts'
-import { failuresEn } from './en-failures.ts'
-import { atLeast, limit, n, requests } from './en-numbers.ts'
+import type { Catalogue, Fact, RuleTexts } from '../catalogue.ts'
+import { failuresEn } from './failures.ts'
+import { atLeast, limit, n, requests } from './numbers.ts'
 
 const CANARIES: readonly (string | undefined)[] = ['ollama', 'openai']
 

@@ -1,7 +1,7 @@
-import type { Catalogue } from './catalogue.ts'
-import { failuresEn } from './en-failures.ts'
-import { n } from './en-numbers.ts'
-import { xidsEn } from './en-xids.ts'
+import type { Catalogue } from '../catalogue.ts'
+import { failuresEn } from './failures.ts'
+import { n } from './numbers.ts'
+import { xidsEn } from './xids.ts'
 
 const LONGER = { prompts: 'long prompts', answers: 'long answers', both: 'long prompts and answers' }
 

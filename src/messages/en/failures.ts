@@ -1,5 +1,5 @@
-import type { Failure } from '../state/failure.ts'
-import type { Catalogue, FailureTexts } from './catalogue.ts'
+import type { Failure } from '../../state/failure.ts'
+import type { Catalogue, FailureTexts } from '../catalogue.ts'
 
 /** ` (ECONNREFUSED)`: the network's own code, where there is one. */
 function code(failure: Failure): string {

@@ -1,0 +1,171 @@
+import type { Verdict } from '../state/notification.ts'
+import type { Catalogue, Context } from './catalogue.ts'
+import { adviceRu } from './ru/advice.ts'
+import { failuresRu } from './ru/failures.ts'
+import { n, times } from './ru/numbers.ts'
+import { rulesRu } from './ru/rules.ts'
+import { xidsRu } from './ru/xids.ts'
+
+const SIGNALS: Readonly<Record<string, string>> = {
+  waiting: 'очередь',
+  running: 'считаемые запросы',
+  kv_cache: 'заполнение KV-кэша',
+  queue_wait: 'ожидание в очереди',
+  ttft: 'время до первого токена',
+  itl: 'время на токен',
+  e2e: 'длительность запроса',
+  finished: 'завершённые запросы',
+  failed: 'ошибки',
+  preemptions: 'вытеснения',
+  prompt_tokens: 'токены промптов',
+  generation_tokens: 'токены ответов',
+  prefix_queries: 'обращения к префикс-кэшу',
+  prefix_hits: 'попадания в префикс-кэш',
+  hit_share: 'доля попаданий в префикс-кэш',
+  gpu_memory: 'память GPU',
+  gpu_utilisation: 'загрузка GPU',
+  gpu_temperature: 'температура GPU',
+  gpu_xid: 'ошибки XID',
+  observer_degraded: 'состояние наблюдателя шлюза',
+  upstream_health: 'здоровье апстримов',
+  admission_rejected: 'отклонённые запросы',
+  admission_parked: 'придержанные запросы',
+  engine_state_stale: 'устаревшее состояние движка',
+  queue_full: 'переполнение очереди',
+}
+
+function loadGrew({ arrivals, tokensPerSecond }: Verdict): string {
+  const more = arrivals === undefined ? 'запросов больше обычного' : `запросов ${times(arrivals)} больше обычного`
+  const speed =
+    tokensPerSecond === undefined || tokensPerSecond < 0.8
+      ? ''
+      : tokensPerSecond > 1.25
+        ? ', генерация идёт на пределе'
+        : ', скорость генерации прежняя'
+  return `Нагрузка выросла: ${more}${speed}.`
+}
+
+function broke({ arrivals, tokensPerSecond, timePerToken }: Verdict): string {
+  const parts = [
+    timePerToken !== undefined && timePerToken >= 1.3
+      ? `токен считается ${times(timePerToken)} дольше обычного`
+      : undefined,
+    tokensPerSecond !== undefined && tokensPerSecond <= 0.8
+      ? `токенов в секунду ${n.percent(tokensPerSecond)} от обычного`
+      : undefined,
+  ].filter((part) => part !== undefined)
+  const worse = parts.length === 0 ? 'работа идёт гораздо медленнее' : parts.join(', ')
+  const isUsual = arrivals !== undefined && arrivals <= 1.5
+  return `Что-то сломалось: ${isUsual ? `нагрузка обычная, но ${worse}` : worse}.`
+}
+
+function heavier({ promptTokens, outputTokens }: Verdict): string {
+  const parts = [
+    promptTokens !== undefined && promptTokens >= 1.4 ? `промпты ${times(promptTokens)} длиннее обычного` : undefined,
+    outputTokens !== undefined && outputTokens >= 1.4 ? `ответы ${times(outputTokens)} длиннее обычного` : undefined,
+  ].filter((part) => part !== undefined)
+  return `Запросы стали тяжелее${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.`
+}
+
+function cacheFull({ preemptions }: Verdict): string {
+  const more = preemptions !== undefined && preemptions >= 2 ? ` (${times(preemptions)} чаще обычного)` : ''
+  return `KV-кэш переполнен: запросы вытесняются и считаются заново${more}.`
+}
+
+function context(c: Context): string | undefined {
+  const parts = [
+    c.waiting === undefined ? undefined : `в очереди ${n.count(c.waiting)}`,
+    c.running === undefined ? undefined : `считается ${n.count(c.running)}`,
+    c.kvCache === undefined ? undefined : `KV-кэш ${n.percent(c.kvCache)}${c.kvAt === undefined ? '' : ` (${c.kvAt})`}`,
+    c.queueWait === undefined ? undefined : `ожидание в среднем ${n.seconds(c.queueWait)}`,
+    c.ttft === undefined ? undefined : `первый токен p99 ${c.ttftAtLeast ? '≥ ' : ''}${n.seconds(c.ttft)}`,
+    c.tokensPerSecond === undefined ? undefined : `${n.large(c.tokensPerSecond)} токенов/с`,
+    c.failedShare === undefined ? undefined : `ошибок ${n.percent(c.failedShare)}`,
+  ].filter((part) => part !== undefined)
+  return parts.length === 0 ? undefined : `Сейчас: ${parts.join(', ')}.`
+}
+
+function gpu(facts: { utilisation?: number; temperature?: number; xid?: number }): string | undefined {
+  const parts = [
+    facts.utilisation === undefined ? undefined : `загрузка ${n.percent(facts.utilisation)}`,
+    facts.temperature === undefined ? undefined : `${n.count(facts.temperature)} °C`,
+    facts.xid ? `XID ${facts.xid}` : undefined,
+  ].filter((part) => part !== undefined)
+  return parts.length === 0 ? undefined : `GPU: ${parts.join(', ')}.`
+}
+
+/** After a preposition: `на 1 эндпоинте`, `на 5 эндпоинтах`. */
+const atEndpoints = (count: number) => `${n.count(count)} ${n.plural(count, { one: 'эндпоинте', other: 'эндпоинтах' })}`
+const all = (count: number) =>
+  `Все ${n.count(count)} ${n.plural(count, { one: 'эндпоинт', few: 'эндпоинта', many: 'эндпоинтов', other: 'эндпоинта' })}`
+const withDetail = (detail: string | undefined) => (detail === undefined ? '' : `, ${detail}`)
+
+export const ru: Catalogue = {
+  numbers: n,
+  rules: rulesRu,
+  failures: failuresRu,
+  verdicts: {
+    'load-grew': loadGrew,
+    broke,
+    heavier,
+    'cache-full': cacheFull,
+    stalled: () => 'Движок стоит: завис, или его числа застыли.',
+    restarted: () => 'Сервер перезапустился: всё, что в нём было, потеряно, кэши пусты.',
+  },
+  advice: adviceRu,
+  xids: xidsRu,
+  canary: {
+    answered: undefined,
+    'cold-load': 'Сначала пришлось загрузить модель; это время ожиданием не считается.',
+    'not-loaded': 'Модель не загружена, поэтому её не спрашивали.',
+    'other-model': 'Память занята другой моделью.',
+    busy: undefined,
+    'model-missing': undefined,
+    skipped: 'Пробный запрос не отправлялся: и так известно, что очередь длинная.',
+    parked: 'Шлюз держит пробный запрос и только не даёт закрыться соединению.',
+  },
+  signal: (name) => SIGNALS[name] ?? name,
+  title: {
+    repeated: (headline, lasted) => `Уже ${lasted}: ${headline}`,
+    restarted: (headline) => `Закрыто перезапуском: ${headline}`,
+    idle: (headline) => `Закрыто, трафика нет: ${headline}`,
+    late: (headline) => `Было: ${headline}`,
+    digest: (worse, over) =>
+      over === 0
+        ? `Проблемы на ${atEndpoints(worse)}`
+        : `Проблемы на ${atEndpoints(worse)}, закончились на ${n.count(over)}`,
+    digestOver: (over) => `Проблемы закончились на ${atEndpoints(over)}`,
+    allDown: (count) => `${all(count)} недоступны для наблюдателя`,
+    allFail: (count, headline) => `${all(count)}: ${headline}`,
+    allUp: (count) => `${all(count)} снова отвечают`,
+  },
+  line: {
+    newRequestWaits: (seconds) => `Новый запрос ждёт около ${n.seconds(seconds)}.`,
+    noneFinishes: 'Ни один запрос не завершается.',
+    context,
+    drains: (minutes) => `Такими темпами очередь разойдётся примерно за ${n.seconds(minutes * 60)}.`,
+    kvFull: (minutes) => `Такими темпами KV-кэш заполнится примерно через ${n.seconds(minutes * 60)}.`,
+    gpu,
+    spark: (bars, first, last, minutes, what) =>
+      `${what === undefined ? '' : `${what} `}${bars} ${first} → ${last}${minutes === undefined ? '' : ` за ${n.seconds(minutes * 60)}`}`,
+    sparkOf: { queue: 'Очередь', wait: 'Ожидание', memory: 'Память' },
+    lasted: (headline, ms, detail) => `«${headline}»: длилось ${n.lasted(ms)}${withDetail(detail)}.`,
+    ended: {
+      clear: undefined,
+      idle: '15 минут нет трафика: закрыто за простоем, улучшения мы не видели.',
+      restarted: 'Закончилось, потому что сервер перезапустился: ждавшие запросы потеряны.',
+    },
+    was: (from, to, ms, detail) =>
+      `Было с ${from} до ${to} (${n.lasted(ms)})${withDetail(detail)}. Сообщаем с опозданием: пуш-сервер был недоступен.`,
+    over: (over, ms) => `✅ ${over} (через ${n.lasted(ms)}).`,
+    lateLine: (headline, from, to) => `🕓 Было с ${from} до ${to}: ${headline}.`,
+    maybeSent: '(Возможно, повтор: ответ на первый пуш потерялся.)',
+    serverSays: (text) => `Ответ сервера: «${text}»`,
+    subject: (subject, text) => `${subject}: ${text}`,
+    more: (count) => `… и ещё ${n.count(count)}.`,
+    since: (clock) => `Началось в ${clock}.`,
+    allDown: (cause, clock) => `С ${clock} ни один не даёт пригодного ответа: ${cause}.`,
+    allUp: (lasted) => `Были недоступны ${lasted}; что с ними было в это время, неизвестно.`,
+    requestId: (id) => `Запрос ${id}`,
+  },
+}
