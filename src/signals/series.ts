@@ -61,7 +61,8 @@ export function advanceCounter(
   if (before.kept === 0) return { past: { last: reading.value, steps: [], ...created }, restarted: false }
   const earlier = past?.steps ?? zeros(before.kept - 1)
   const restarted =
-    past !== undefined && (before.restarted || moved(past.created, reading.created) || fell(past.last, reading.value))
+    past !== undefined &&
+    (before.restarted || startMoved(past.created, reading.created) || fell(past.last, reading.value))
   const step = past === undefined || restarted ? reading.value : Math.max(0, reading.value - past.last)
   return { past: { last: reading.value, steps: [...earlier, rounded(step)], ...created }, restarted }
 }
@@ -78,14 +79,9 @@ export function advanceHistogram(
   const next = { bounds: [...reading.bounds], last, ...sum, ...createdOf(reading) }
   if (before.kept === 0) return { past: { ...next, steps: [], sums: [] }, restarted: false }
   const restarted =
-    past !== undefined && (before.restarted || moved(past.created, reading.created) || replaced(past, reading))
+    past !== undefined && (before.restarted || startMoved(past.created, reading.created) || replaced(past, reading))
   const from = restarted ? undefined : past
-  const step = trimmed(
-    last
-      .map(Number)
-      .concat(zeros(reading.counts.length - last.length))
-      .map((n, i) => n - (from?.last[i] ?? 0)),
-  )
+  const step = trimmed(reading.counts.map((_, i) => (last[i] ?? 0) - (from?.last[i] ?? 0)))
   const sums = [...(past?.sums ?? zeros(before.kept - 1)), sumStep(from, next.sum)]
   return { past: { ...next, steps: [...(past?.steps ?? empties(before.kept - 1)), step], sums }, restarted }
 }
@@ -155,10 +151,6 @@ function sumStep(past: HistogramPast | undefined, sum: number | undefined): numb
   if (past === undefined) return rounded(sum)
   if (past.sum === undefined || fell(past.sum, sum)) return null
   return rounded(Math.max(0, sum - past.sum))
-}
-
-function moved(before: number | undefined, now: number | undefined): boolean {
-  return startMoved(before, now)
 }
 
 /** @param before,now Unix seconds; one that is not known has not moved. */
