@@ -23,13 +23,16 @@ export interface Address {
   credentials: Credentials | undefined
 }
 
-/** Reads an http or https address and takes user and password out of it. The refusal never repeats the text. */
-export function readAddress(text: string, example: string): Address | Refusal {
+/**
+ * Reads an http or https address and takes user and password out of it. The refusal never repeats the text.
+ * @param fetched whether fetch asks it, so that the blocked ports matter.
+ */
+export function readAddress(text: string, example: string, fetched = true): Address | Refusal {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
     return { refused: `is no address; write http:// or https:// and a server, such as ${example}` }
   }
   const url = new URL(text)
-  if (url.port !== '' && BAD_PORTS.has(Number(url.port))) {
+  if (fetched && url.port !== '' && BAD_PORTS.has(Number(url.port))) {
     return { refused: `port ${url.port} is blocked for every fetch by its standard; serve it on another port` }
   }
   const credentials = credentialsOf(url)
@@ -40,10 +43,10 @@ export function readAddress(text: string, example: string): Address | Refusal {
   return { url, credentials }
 }
 
-/** An address that carries no secret of its own. `link`: opened by a person, so the ports of fetch do not matter. */
-export function address(mayBe: string, example: string): Value<URL> {
+/** An address without user and password. */
+export function address(mayBe: string, example: string, { fetched = true } = {}): Value<URL> {
   return value(mayBe, (text) => {
-    const found = readAddress(text, example)
+    const found = readAddress(text, example, fetched)
     if (isRefusal(found)) return found
     return found.credentials ? { refused: 'may not carry a user and a password' } : found.url
   })

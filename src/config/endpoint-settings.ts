@@ -62,7 +62,7 @@ function authorizationOf(
     if (other) env.problems.add(`${other.name}: cannot go with ${one.name}; leave one out`)
     const pair = inUrl?.value ?? basic?.value
     if (bearer?.value !== undefined) return secret(env, `Bearer ${bearer.value}`, bearer.value)
-    if (pair) return secret(env, basicOf(pair), `${pair.user}:${pair.password}`, pair.password)
+    if (pair) return secret(env, basicOf(pair), `${pair.user}:${pair.password}`, pair.password || pair.user)
     return undefined
   }
   return undefined

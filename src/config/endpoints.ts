@@ -47,7 +47,7 @@ export function readEndpoints(env: Environment, backend: Backend, lambda: boolea
   }
   const other = single ? `, or ${single.variable} for a single one` : ''
   env.problems.add(
-    `${variable}: no endpoints are configured; write name=url pairs, such as ${exampleOf(backend)}${other}`,
+    `${variable}: no endpoints are configured; write name=URL pairs, such as ${exampleOf(backend)}${other}`,
   )
   return { named: [], incomplete: true, usedDefault: false }
 }
@@ -81,11 +81,11 @@ function readList(env: Environment, backend: Backend, variable: string, text: st
     name: /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\/[a-z0-9]([a-z0-9-]*[a-z0-9])?)?$/,
     nameWords: 'a-z, 0-9 and - inside, or is group/replica',
     example: exampleOf(backend),
-    what: 'url',
+    what: 'URL',
   })
   const named = pairs.map(({ name, text: url }) => endpointAt(env, backend, variable, name, url))
   if (pairs.length === 0 && !unreadable) {
-    env.problems.add(`${variable}: is empty; write name=url pairs, such as ${exampleOf(backend)}`)
+    env.problems.add(`${variable}: is empty; write name=URL pairs, such as ${exampleOf(backend)}`)
   }
   checkNames(env, backend, variable, named)
   return { named, incomplete: unreadable || pairs.length === 0, usedDefault: false }

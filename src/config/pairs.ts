@@ -31,24 +31,30 @@ export function readPairs(env: Environment, text: string, form: PairForm): Pairs
   const pairs = new Map<string, Pair>()
   let unreadable = false
   const items = text.split(/[\s,]+/).filter((item) => item !== '')
+  const problem = (what: string) => env.problems.add(`${form.variable}: ${what}`)
+  const write = `write name=${form.what} pairs, such as ${form.example}`
+  const cut = items.some(isRestOfCredentials)
+  if (cut) problem('a URL is cut in two: inside it, write a blank as %20 and a comma as %2C')
   for (const [i, item] of items.entries()) {
     const equals = item.indexOf('=')
     const name = equals === -1 ? item : item.slice(0, equals)
     const rest = equals === -1 ? '' : item.slice(equals + 1)
-    const problem = (what: string) => env.problems.add(`${form.variable}: ${what}`)
-    if (!form.name.test(name)) {
+    if (!form.name.test(name) || (cut && rest === '')) {
       unreadable = true
-      problem(`${nameProblem(name, i, form)}; write name=${form.what} pairs, such as ${form.example}`)
-      continue
-    }
-    if (pairs.has(name)) {
+      if (!cut) problem(`${nameProblem(name, i, form)}; ${write}`)
+    } else if (pairs.has(name)) {
       problem(`${name} is there twice; each needs a name of its own`)
-      continue
+    } else {
+      if (rest === '') problem(`${name} has no ${form.what}; ${write}`)
+      pairs.set(name, { name, text: rest === '' ? undefined : rest })
     }
-    if (rest === '') problem(`${name} has no ${form.what}; write name=${form.what} pairs, such as ${form.example}`)
-    pairs.set(name, { name, text: rest === '' ? undefined : rest })
   }
   return { pairs: [...pairs.values()], unreadable }
+}
+
+/** What follows a blank or comma inside a password: `http://u:pass word@h` gives `word@h`. What stands before may be a piece of it too. */
+function isRestOfCredentials(item: string): boolean {
+  return item.includes('@') && !item.includes('://')
 }
 
 function nameProblem(name: string, i: number, form: PairForm): string {

@@ -8,7 +8,7 @@ import { environmentOf, read, variableOf } from './environment.ts'
 import { readPush } from './push-server.ts'
 import { readWorkers } from './receiver.ts'
 import type { RuleSettings } from './rule-settings.ts'
-import { readRuleSettings, rulesFor } from './rule-settings.ts'
+import { readRuleSettings, rulesBy } from './rule-settings.ts'
 import { GENERAL } from './settings.ts'
 import { readStatePlace } from './state-place.ts'
 
@@ -72,11 +72,12 @@ function endpointsOf(
 ): Endpoint[] {
   const sizes = new Map<string, number>()
   for (const { group } of named) if (group !== undefined) sizes.set(group, (sizes.get(group) ?? 0) + 1)
+  const rulesOf = rulesBy(env, backend, settings)
   return named.map((endpoint) => {
     const { name, group, url = '', credentials, beat } = endpoint
     const scopes = scopesOf(endpoint)
     const siblings = group === undefined ? 1 : (sizes.get(group) ?? 1)
-    const rules = rulesFor(env, backend, settings, { scopes, siblings })
+    const rules = rulesOf(scopes, siblings)
     return { name, group, url, ...readEndpointSettings(env, backend, scopes, credentials), rules, beat }
   })
 }

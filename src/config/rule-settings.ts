@@ -55,23 +55,42 @@ export function readRuleSettings(
 }
 
 /**
- * The rules of one endpoint, after its variables, in catalogue order; those that are off are left out.
- * @param scopes the endpoint's variable part, then its group's.
- * @param siblings how many endpoints its group has: `sibling` needs three.
+ * The rules of endpoints, after their variables, in catalogue order; those that are off are left out.
+ * Endpoints with the same variables share one list: a thousand of them cost no more than a few.
+ * @returns a function of the endpoint's scopes (its own variable part, then its group's) and of how many endpoints its
+ * group has: `sibling` needs three.
  */
-export function rulesFor(
+export function rulesBy(
   env: Environment,
   backend: Backend,
   settings: RuleSettings,
-  { scopes, siblings }: { scopes: readonly string[]; siblings: number },
+): (scopes: readonly string[], siblings: number) => Rule[] {
+  const known = new Map<string, Rule[]>()
+  return (scopes, siblings) => {
+    const levels = [...scopes, BACKEND, BARE].filter((scope) => settings.has(scope))
+    const key = `${siblings >= SIBLINGS} ${levels.join(' ')}`
+    const rules = known.get(key) ?? rulesAt(env, backend, settings, levels, siblings)
+    known.set(key, rules)
+    return rules
+  }
+}
+
+/** A median of the others needs two others. */
+const SIBLINGS = 3
+
+function rulesAt(
+  env: Environment,
+  backend: Backend,
+  settings: RuleSettings,
+  levels: readonly string[],
+  siblings: number,
 ): Rule[] {
-  const levels = [...scopes, BACKEND, BARE].flatMap((scope) => settings.get(scope) ?? [])
   return rulesOf(backend).flatMap((id) => {
-    if (id === 'sibling' && siblings < 3) return []
+    if (id === 'sibling' && siblings < SIBLINGS) return []
     const rule = ruleOf(
       env,
       id,
-      levels.flatMap((rules) => rules.get(id) ?? []),
+      levels.flatMap((level) => settings.get(level)?.get(id) ?? []),
     )
     return rule === undefined ? [] : [rule]
   })
@@ -149,20 +168,19 @@ function explain(name: string, why: Misplaced, backend: Backend, scopes: Readonl
   if (why !== UNKNOWN_SCOPE && why !== UNKNOWN_RULE) {
     return `${backend} has no rule ${why}; its rules are ${rulesOf(backend).join(', ')}`
   }
-  const meant = suggest(name, knownNames(backend, scopes))
-  if (meant !== undefined) return `unknown setting, did you mean ${meant}?`
+  const prefix = `${prefixOf(backend)}_`
+  const ending = ENDING.exec(name)?.[0] ?? ''
+  const meant = suggest(name.slice(prefix.length, -ending.length), knownNames(backend, scopes))
+  if (meant !== undefined) return `unknown setting, did you mean ${prefix}${meant}${ending}?`
   return why === UNKNOWN_SCOPE
     ? 'unknown setting: no endpoint or group of that name is configured'
     : `unknown setting; the rules of ${backend} are ${rulesOf(backend).join(', ')}`
 }
 
+/** What may stand between the prefix and the ending: `WAITING`, `CHAT_A_WAITING`. */
 function* knownNames(backend: Backend, scopes: ReadonlySet<string>): Generator<string> {
   for (const scope of ['', ...scopes]) {
-    for (const id of rulesOf(backend)) {
-      for (const ending of RULE_ENDINGS) {
-        yield [prefixOf(backend), scope, id.toUpperCase(), ending].filter((part) => part !== '').join('_')
-      }
-    }
+    for (const id of rulesOf(backend)) yield scope === '' ? id.toUpperCase() : `${scope}_${id.toUpperCase()}`
   }
 }
 

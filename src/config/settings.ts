@@ -66,9 +66,9 @@ export const GENERAL = {
     'folder of the state file when no bucket is set; refused in Lambda, whose disk does not last',
   ),
   S3_ENDPOINT: setting(
-    address('the http or https address of an S3-compatible store', 'https://s3.example.com'),
+    address('the http or https address of an S3-compatible store', 'https://s3.example.com', { fetched: false }),
     undefined,
-    'S3-compatible store; AWS_ENDPOINT_URL_S3 and the other variables of AWS work too',
+    "S3-compatible store; AWS's own variables (`AWS_ENDPOINT_URL_S3`, …) work too",
   ),
   S3_FORCE_PATH_STYLE: setting(yesOrNo, false, 'bucket in the path, not in the host name'),
   PING_URL: setting(

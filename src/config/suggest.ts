@@ -1,16 +1,19 @@
 /**
- * The known name that a mistyped one most likely meant.
- * @returns `undefined` when nothing is near: at most a quarter of the letters may differ, and always two may.
+ * The known name that a mistyped one most likely meant: the nearest, of which at most a third of the letters may differ
+ * (always one may), else one that it is the beginning of.
+ * @returns `undefined` when nothing is near.
  */
 export function suggest(mistyped: string, known: Iterable<string>): string | undefined {
   let best: string | undefined
-  let distance = Math.max(2, Math.floor(mistyped.length / 4)) + 1
+  let longer: string | undefined
+  let distance = Math.max(1, Math.floor(mistyped.length / 3)) + 1
   for (const name of known) {
+    if (longer === undefined && mistyped !== '' && name.startsWith(mistyped)) longer = name
     if (Math.abs(name.length - mistyped.length) >= distance) continue
     const d = editDistance(mistyped, name)
     if (d < distance) [best, distance] = [name, d]
   }
-  return best
+  return best ?? longer
 }
 
 /** Letters to add, drop, change or swap with their neighbour to turn one text into the other. */

@@ -61,12 +61,10 @@ export function duration(min: number, max: number, example: string): Value<numbe
 }
 
 export function whole(min: number, max: number): Value<number> {
-  const schema = z
-    .string()
-    .regex(/^\d{1,9}$/)
-    .transform(Number)
-    .refine((n) => n >= min && n <= max)
   const mayBe = `a whole number from ${min} to ${max}`
+  const error = `may be ${mayBe}`
+  const digits = z.string().regex(/^\d{1,9}$/, { error })
+  const schema = digits.transform(Number).pipe(z.number().min(min, { error }).max(max, { error }))
   return { schema, mayBe, plain: true }
 }
 
@@ -99,7 +97,7 @@ export const token: Value<string> = {
 export const basicAuth: Value<{ user: string; password: string }> = {
   ...value('user:password', (text) => {
     const colon = text.indexOf(':')
-    if (colon < 1 || /\p{Cc}/u.test(text)) return undefined
+    if (colon === -1 || text === ':' || /\p{Cc}/u.test(text)) return undefined
     return { user: text.slice(0, colon), password: text.slice(colon + 1) }
   }),
   secret: true,
