@@ -37,8 +37,8 @@ export interface Turn {
   push: PushFault
   /** The process dies before (or after) its n-th operation of any kind took effect. */
   kill?: { at: number; after: boolean } | undefined
-  /** A second process runs at the same time; microtask pauses before each operation of the two. */
-  overlap?: readonly number[] | undefined
+  /** A second process runs at the same time, for the same tick or already for the next; microtask pauses before each operation of the two. */
+  overlap?: { pauses: readonly number[]; next: boolean } | undefined
 }
 
 /** One push that reached the server. */
@@ -51,8 +51,11 @@ const START = Date.UTC(2026, 0, 5)
 const MINUTE = 60_000
 const never = new Promise<never>(() => {})
 
-/** Plays turns against the real run with a store and a push server that fail as told, and keeps the books. */
-export function createWorld() {
+/**
+ * Plays turns against the real run with a store and a push server that fail as told, and keeps the books.
+ * @param ticked the schedule names its ticks, as EventBridge does; cron and a laptop do not.
+ */
+export function createWorld(ticked: boolean) {
   const store = createMemoryStore(() => now)
   const config = configure()
   let now = START
@@ -99,7 +102,11 @@ export function createWorld() {
     })
   }
 
-  function process(turn: Turn, pauses: readonly number[]): Promise<RunReport | 'died' | 'threw'> {
+  function process(
+    turn: Turn,
+    pauses: readonly number[],
+    at: { now: number; tick: number },
+  ): Promise<RunReport | 'died' | 'threw'> {
     let operation = 0
     let storeOperation = 0
     let died: (() => void) | undefined
@@ -155,7 +162,7 @@ export function createWorld() {
           const outcome = answer(turn.push)
           const arrived = outcome.kind === 'delivered' || turn.push === 'arrived-answer-lost'
           if (arrived) {
-            arrivals.push({ ids: about, at: now })
+            arrivals.push({ ids: about, at: at.now })
             pushed.push(...about)
           }
           if (turn.push === 'arrived-answer-lost') taint(about)
@@ -166,18 +173,20 @@ export function createWorld() {
     serial += 1
     const id = `run-${serial}`
     const io: IO = {
-      now: () => now,
+      now: () => at.now,
       sleep: async () => {},
       store: wrapped,
       log: { debug() {}, info() {}, warn() {}, error() {} },
       runId: () => id,
       print() {},
     }
-    weatherAt.set(now, turn.weather)
-    const running = run({ config, io, tick, deadline: now + 50_000, network }).catch((error: unknown) => {
-      if (!(error instanceof StoreError)) throw error
-      return 'threw' as const
-    })
+    weatherAt.set(at.now, turn.weather)
+    const running = run({ config, io, tick: ticked ? at.tick : undefined, deadline: at.now + 50_000, network }).catch(
+      (error: unknown) => {
+        if (!(error instanceof StoreError)) throw error
+        return 'threw' as const
+      },
+    )
     return Promise.race([running, death]).then((end) => {
       if (end === 'died' || end === 'threw') taint(pushed)
       return end
@@ -199,11 +208,15 @@ export function createWorld() {
       tick += turn.minutes * MINUTE
       // The same tick comes again a little later; a late one keeps its own time.
       now = turn.minutes === 0 ? now + 1_000 : Math.max(now + 1_000, tick)
-      const pauses = turn.overlap ?? []
-      const others = turn.overlap
-        ? [process({ ...turn, kill: undefined, store: undefined }, [...pauses].reverse())]
-        : []
-      await Promise.all([process(turn, pauses), ...others])
+      const { pauses = [], next = false } = turn.overlap ?? {}
+      const first = process(turn, pauses, { now, tick })
+      if (turn.overlap) {
+        if (next) tick += MINUTE
+        now += 2_000
+        const healthy = { ...turn, kill: undefined, store: undefined }
+        await process(healthy, [...pauses].reverse(), { now, tick })
+      }
+      await first
       const text = (await store.load('vllm.json'))?.text
       if (text === undefined) return
       const read = readState(text)
