@@ -158,9 +158,10 @@ function addHitShare(derived: Derived, readings: Readings, window: Increases | u
     else derived.numbers.prefix_hit_share = Math.min(1, hits / queries)
     return
   }
-  if (readings.counters.prefix_queries === undefined) {
-    set(derived.numbers, 'prefix_hit_share', readings.gauges.hit_share?.value)
-  }
+  // Some count what they look up, but not what they find.
+  const { prefix_queries, prefix_hits } = readings.counters
+  if (prefix_queries && prefix_hits) return
+  set(derived.numbers, 'prefix_hit_share', readings.gauges.hit_share?.value)
 }
 
 function total(readings: Readings, signal: CounterSignal): number | undefined {

@@ -49,6 +49,8 @@ describe('what needs no second reading', () => {
   test("the server's own hit share stands in where it counts no tokens", () => {
     const readings: Readings = { ...emptyReadings(), gauges: { hit_share: { value: 0.4 } } }
     expect(derive(readings, undefined).numbers.prefix_hit_share).toBe(0.4)
+    const half: Readings = { ...readings, counters: { prefix_queries: { a: { value: 5 } } } }
+    expect(derive(half, undefined).numbers.prefix_hit_share).toBe(0.4)
     const counting: Readings = {
       ...readings,
       counters: { prefix_queries: { a: { value: 5 } }, prefix_hits: { a: { value: 1 } } },
