@@ -3,8 +3,9 @@ import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { PushConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/log.ts'
+import { classify, retryAfterOf } from '../../src/push/attempt.ts'
 import type { Message } from '../../src/push/message.ts'
-import { classify, type PushOptions, type PushOutcome, push, retryAfterOf } from '../../src/push/push.ts'
+import { type PushOptions, type PushOutcome, push } from '../../src/push/push.ts'
 import { openDispatcher } from '../../src/scrape/get.ts'
 import { deafUrl, serve, serveRaw } from '../scrape/loopback.ts'
 
@@ -190,19 +191,24 @@ describe('a message that is too large', () => {
 })
 
 describe('the fallback server', () => {
-  test.each<[string, Answer[], PushOutcome]>([
-    ['is failing', [503], { kind: 'delivered', misconfigured: false, status: 200, by: 'fallback' }],
-    ['refuses the message', [400], { kind: 'delivered', misconfigured: false, status: 200, by: 'fallback' }],
-    ['does not know us', [401], { kind: 'delivered', misconfigured: true, status: 200, by: 'fallback' }],
-    [
-      'asks for patience',
-      [{ status: 429, headers: { 'retry-after': '900' } }],
-      { kind: 'delivered', misconfigured: false, status: 200, by: 'fallback' },
-    ],
-  ])('takes the message when the first %s', async (_, first, outcome) => {
-    const sent = await pushWith(withFallback, { first, fallback: [200] })
-    expect(sent.outcome).toEqual(outcome)
-    expect(sent.requests.at(-1)).toBe('spare.example.com Queue is long')
+  test.each<[string, Answer[], number, boolean]>([
+    // the first server, status told, misconfigured
+    ['is failing', [503], 503, false],
+    ['refuses the message', [400], 400, false],
+    ['does not know us', [401], 401, true],
+    ['asks for patience', [{ status: 429, headers: { 'retry-after': '900' } }], 429, false],
+  ])(
+    'takes the message when the first %s, and the outcome still tells of the first',
+    async (_, first, status, misconfigured) => {
+      const sent = await pushWith(withFallback, { first, fallback: [200] })
+      expect(sent.outcome).toMatchObject({ kind: 'delivered', by: 'fallback', status, misconfigured })
+      expect(sent.requests.at(-1)).toBe('spare.example.com Queue is long')
+    },
+  )
+
+  test('that is misconfigured itself is what the outcome tells of', async () => {
+    const { outcome } = await pushWith(withFallback, { first: [503], fallback: [401] })
+    expect(outcome).toEqual({ kind: 'waiting', misconfigured: true, status: 401 })
   })
 
   test('is not asked when the first delivered', async () => {
