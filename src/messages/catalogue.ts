@@ -104,9 +104,11 @@ export interface Catalogue {
     over(over: string, ms: number): string
     lateLine(headline: string, from: string, to: string): string
     maybeSent: string
-    serverSays(text: string): string
+    says(who: 'server' | 'worker', text: string): string
     subject(subject: string, text: string): string
     more(count: number): string
+    /** The push comes later than the facts. */
+    asOf(clock: string): string
     since(clock: string): string
     allDown(cause: string, clock: string): string
     allUp(lasted: string): string

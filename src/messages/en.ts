@@ -47,7 +47,7 @@ function loadGrew({ arrivals, tokensPerSecond }: Verdict): string {
       : tokensPerSecond > 1.25
         ? ', generation runs at its ceiling'
         : ', generation speed as before'
-  return `Load grew: ${more === undefined ? 'more requests than usual' : `${more} the usual requests`}${speed}.`
+  return `Load grew: ${more === undefined ? 'more requests than usual' : `${more} as many requests as usual`}${speed}.`
 }
 
 function broke({ arrivals, tokensPerSecond, timePerToken }: Verdict): string {
@@ -73,8 +73,8 @@ function heavier({ promptTokens, outputTokens }: Verdict): string {
 }
 
 function cacheFull({ preemptions }: Verdict): string {
-  const more = preemptions !== undefined && preemptions >= 2 ? ` (${n.times(preemptions)}× the usual)` : ''
-  return `The KV cache is full: running requests are thrown out and computed again${more}.`
+  const more = preemptions !== undefined && preemptions >= 2 ? ` (${n.times(preemptions)}× as often as usual)` : ''
+  return `The KV cache overflows: running requests are evicted and computed again${more}.`
 }
 
 function context(c: Context): string | undefined {
@@ -102,6 +102,8 @@ function gpu(facts: { utilisation?: number; temperature?: number; xid?: number }
 }
 
 const endpoints = (count: number) => `${n.count(count)} ${n.plural(count, { one: 'endpoint', other: 'endpoints' })}`
+/** Seconds without a precision that an estimate does not have. */
+const about = (seconds: number) => n.seconds(seconds < 3 ? seconds : Math.round(seconds))
 const withDetail = (detail: string | undefined) => (detail === undefined ? '' : `, ${detail}`)
 
 export const en: Catalogue = {
@@ -142,11 +144,11 @@ export const en: Catalogue = {
     allUp: (count) => `All ${n.count(count)} endpoints answer again`,
   },
   line: {
-    newRequestWaits: (seconds) => `A new request waits about ${n.seconds(seconds)}.`,
+    newRequestWaits: (seconds) => `A new request waits about ${about(seconds)}.`,
     noneFinishes: 'No request finishes.',
     context,
-    drains: (minutes) => `At this rate the queue is empty in about ${n.seconds(minutes * 60)}.`,
-    kvFull: (minutes) => `At this rate the KV cache is full in about ${n.seconds(minutes * 60)}.`,
+    drains: (minutes) => `At this rate the queue is empty in about ${about(minutes * 60)}.`,
+    kvFull: (minutes) => `At this rate the KV cache is full in about ${about(minutes * 60)}.`,
     gpu,
     spark: (bars, first, last, minutes, what) =>
       `${what === undefined ? '' : `${what} `}${bars} ${first} → ${last}${minutes === undefined ? '' : ` in ${n.seconds(minutes * 60)}`}`,
@@ -162,9 +164,10 @@ export const en: Catalogue = {
     over: (over, ms) => `✅ ${over} (after ${n.lasted(ms)}).`,
     lateLine: (headline, from, to) => `🕓 Was from ${from} to ${to}: ${headline}.`,
     maybeSent: '(Perhaps a repetition: the answer to the first push was lost.)',
-    serverSays: (text) => `Server says: “${text}”`,
+    says: (who, text) => `${who === 'worker' ? 'Worker' : 'Server'} says: “${text}”`,
     subject: (subject, text) => `${subject}: ${text}`,
     more: (count) => `… and ${n.count(count)} more.`,
+    asOf: (clock) => `As of ${clock}.`,
     since: (clock) => `Since ${clock}.`,
     allDown: (cause, clock) => `Since ${clock} none of them gives a usable answer: ${cause}.`,
     allUp: (lasted) => `They were out of reach for ${lasted}; nothing is known of that time.`,

@@ -57,7 +57,8 @@ export function addressOf(url: string): string {
   for (const name of [...address.searchParams.keys()]) {
     if (/token|key|secret|pass|auth|sig|cred/i.test(name)) address.searchParams.set(name, '***')
   }
-  return foreign(address.href, 200)
+  const isBare = address.href.endsWith('/') && !url.endsWith('/') // the URL class adds a slash to a bare origin
+  return foreign(isBare ? address.href.slice(0, -1) : address.href, 200)
 }
 
 function escapeMarkdown(text: string): string {

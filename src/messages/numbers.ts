@@ -49,6 +49,7 @@ export function numbersIn(locale: string, units: Units): NumberTexts {
   const write = (value: number, digits = 0) => (formats[digits] ?? formats[0])?.format(value) ?? String(value)
   const decimals = (value: number) => (Math.abs(value) < 9.95 ? 1 : 0)
   const seconds = (value: number): string => {
+    if (value === 0) return `0 ${units.s}`
     if (value < 0.0995) return `${write(value * 1000, value < 0.00995 ? 1 : 0)} ${units.ms}`
     if (value < 0.9995) return `${write(value * 1000)} ${units.ms}`
     if (value < 119.5) return `${write(value, decimals(value))} ${units.s}`
@@ -80,7 +81,9 @@ export function numbersIn(locale: string, units: Units): NumberTexts {
     percent: (share) => `${write(share * 100, Math.abs(share) < 0.0995 ? 1 : 0)} %`,
     seconds,
     lasted: (ms) =>
-      ms < 119_500 ? `${write(Math.max(0, Math.round(ms / 1000)))} ${units.s}` : longer(Math.round(ms / 60_000)),
+      ms < 119_500 && ms !== 60_000
+        ? `${write(Math.max(0, Math.round(ms / 1000)))} ${units.s}`
+        : longer(Math.round(ms / 60_000)),
     rate: (value) => `${write(value, value < 0.095 ? 2 : decimals(value))}${units.perSecond}`,
     times: (value) => write(value, value < 9.95 ? 1 : 0),
     clock: (at, now) => {
@@ -92,4 +95,9 @@ export function numbersIn(locale: string, units: Units): NumberTexts {
       return (form === 'one' || form === 'few' || form === 'many' ? forms[form] : undefined) ?? forms.other
     },
   }
+}
+
+/** `see …` → `See …`. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }

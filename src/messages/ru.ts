@@ -98,6 +98,8 @@ function gpu(facts: { utilisation?: number; temperature?: number; xid?: number }
 const atEndpoints = (count: number) => `${n.count(count)} ${n.plural(count, { one: 'эндпоинте', other: 'эндпоинтах' })}`
 const all = (count: number) =>
   `Все ${n.count(count)} ${n.plural(count, { one: 'эндпоинт', few: 'эндпоинта', many: 'эндпоинтов', other: 'эндпоинта' })}`
+/** Seconds without a precision that an estimate does not have. */
+const about = (seconds: number) => n.seconds(seconds < 3 ? seconds : Math.round(seconds))
 const withDetail = (detail: string | undefined) => (detail === undefined ? '' : `, ${detail}`)
 
 export const ru: Catalogue = {
@@ -140,11 +142,11 @@ export const ru: Catalogue = {
     allUp: (count) => `${all(count)} снова отвечают`,
   },
   line: {
-    newRequestWaits: (seconds) => `Новый запрос ждёт около ${n.seconds(seconds)}.`,
+    newRequestWaits: (seconds) => `Новый запрос ждёт около ${about(seconds)}.`,
     noneFinishes: 'Ни один запрос не завершается.',
     context,
-    drains: (minutes) => `Такими темпами очередь разойдётся примерно за ${n.seconds(minutes * 60)}.`,
-    kvFull: (minutes) => `Такими темпами KV-кэш заполнится примерно через ${n.seconds(minutes * 60)}.`,
+    drains: (minutes) => `Такими темпами очередь разойдётся примерно за ${about(minutes * 60)}.`,
+    kvFull: (minutes) => `Такими темпами KV-кэш заполнится примерно через ${about(minutes * 60)}.`,
     gpu,
     spark: (bars, first, last, minutes, what) =>
       `${what === undefined ? '' : `${what} `}${bars} ${first} → ${last}${minutes === undefined ? '' : ` за ${n.seconds(minutes * 60)}`}`,
@@ -160,10 +162,11 @@ export const ru: Catalogue = {
     over: (over, ms) => `✅ ${over} (через ${n.lasted(ms)}).`,
     lateLine: (headline, from, to) => `🕓 Было с ${from} до ${to}: ${headline}.`,
     maybeSent: '(Возможно, повтор: ответ на первый пуш потерялся.)',
-    serverSays: (text) => `Ответ сервера: «${text}»`,
+    says: (who, text) => `${who === 'worker' ? 'Слова воркера' : 'Ответ сервера'}: «${text}»`,
     subject: (subject, text) => `${subject}: ${text}`,
     more: (count) => `… и ещё ${n.count(count)}.`,
-    since: (clock) => `Началось в ${clock}.`,
+    asOf: (clock) => `Данные на ${clock}.`,
+    since: (clock) => `Началось: ${clock}.`,
     allDown: (cause, clock) => `С ${clock} ни один не даёт пригодного ответа: ${cause}.`,
     allUp: (lasted) => `Были недоступны ${lasted}; что с ними было в это время, неизвестно.`,
     requestId: (id) => `Запрос ${id}`,

@@ -7,8 +7,9 @@ const NAMED = 6
 /** What the catalogue's sentences are made from. The notification is clean. */
 export function factOf(note: Notification, catalogue: Catalogue): Fact {
   const { scene } = note
+  const isOver = note.reason === 'resolved' || note.reason === 'late'
   return defined({
-    value: note.value,
+    value: isOver ? (note.peak ?? note.value) : note.value,
     atLeast: note.atLeast,
     limit: note.limit,
     usual: note.usual,

@@ -25,6 +25,8 @@ const ENGINE: readonly string[] = [
 ]
 /** Rules whose first line is the queue itself. */
 const QUEUE: readonly string[] = ['waiting', 'inflight', 'growth', 'queue_wait']
+/** A push this much after its facts says as of when they are. Milliseconds. */
+const LATE = 3 * 60_000
 /** Predictions further away than this are not made. Minutes. */
 const FORESEEN = 6 * 60
 
@@ -45,7 +47,8 @@ function titleOf(note: Notification, catalogue: Catalogue): string {
   const rule = catalogue.rules[note.rule]
   const headline = headlineOf(note, catalogue)
   const place = note.endpoint ?? note.scene?.backend
-  const titled = (sign: string, text: string) => fitTitle(sign, text, place, note.subject ?? note.scene?.model)
+  const inBrackets = note.subject === undefined ? note.scene?.model : shortGpu(note.subject)
+  const titled = (sign: string, text: string) => fitTitle(sign, text, place, inBrackets)
   switch (note.reason) {
     case 'fired':
     case 'told-once':
@@ -63,14 +66,25 @@ function titleOf(note: Notification, catalogue: Catalogue): string {
   }
 }
 
+/** `GPU-5fd4f087` of a UUID is enough for a title; the body has it whole. */
+function shortGpu(subject: string): string {
+  return subject.replace(/^((?:GPU|MIG)-[0-9a-f]{8})-[0-9a-f-]{27}/, '$1')
+}
+
 /** What is wrong, what it means for people, and the server's own words. */
 function nowLines(note: Notification, catalogue: Catalogue, now: number): Line[] {
-  const since =
-    note.reason === 'repeated' ? catalogue.line.since(catalogue.numbers.clock(note.firedAt, now)) : undefined
-  const text = [nowOf(note, catalogue), impact(note, catalogue), since].filter((part) => part !== undefined).join(' ')
+  const { line, numbers } = catalogue
+  const since = note.reason === 'repeated' ? line.since(numbers.clock(note.firedAt, now)) : undefined
+  const asOf = now - note.at >= LATE ? line.asOf(numbers.clock(note.at, now)) : undefined
+  const text = [nowOf(note, catalogue), impact(note, catalogue), since, asOf]
+    .filter((part) => part !== undefined)
+    .join(' ')
   const words =
     note.failure?.detail ?? note.beat?.failed?.body ?? (isCanaryRule(note) ? note.scene?.canary?.detail : undefined)
-  return [{ text, rank: 0 }, ...(words === undefined ? [] : [{ text: catalogue.line.serverSays(words), rank: 3 }])]
+  return [
+    { text, rank: 0 },
+    ...(words === undefined ? [] : [{ text: line.says(note.beat ? 'worker' : 'server', words), rank: 3 }]),
+  ]
 }
 
 function impact(note: Notification, catalogue: Catalogue): string | undefined {
@@ -116,11 +130,11 @@ function meanwhile(notes: readonly Notification[], main: Notification, catalogue
   const lines: (Line | undefined)[] = []
   if (scene && ENGINE.includes(main.rule)) {
     lines.push(verdictLine(main, scene, catalogue), ...trendLines(scene, catalogue))
-    lines.push(lineOf(catalogue.line.context(contextOf(notes, main.rule, scene)), 5))
+    lines.push(lineOf(catalogue.line.context(contextOf(notes, main, scene)), 5))
     lines.push(lineOf(scene.gpu && catalogue.line.gpu(scene.gpu), 6))
   }
   if (scene?.canary && isCanaryRule(main)) {
-    lines.push(lineOf(catalogue.canary[scene.canary.status], 5))
+    if (main.rule !== 'cold_load') lines.push(lineOf(catalogue.canary[scene.canary.status], 5))
     lines.push(lineOf(scene.canary.requestId && catalogue.line.requestId(scene.canary.requestId), 7))
   }
   if (scene) lines.push(lineOf(sparkOf(scene, main, catalogue), 4))
@@ -132,7 +146,7 @@ function meanwhile(notes: readonly Notification[], main: Notification, catalogue
 function afterwards(main: Notification, catalogue: Catalogue): Line[] {
   const { scene } = main
   if (!scene || main.reason === 'late') return []
-  const context = ENGINE.includes(main.rule) ? catalogue.line.context(contextOf([], main.rule, scene)) : undefined
+  const context = ENGINE.includes(main.rule) ? catalogue.line.context(contextOf([], main, scene)) : undefined
   const todo = main.ended === 'restarted' ? say({ key: 'why-restarted' }, catalogue) : undefined
   return [lineOf(context, 5), lineOf(sparkOf(scene, main, catalogue), 4), lineOf(todo, 1)].filter(
     (l) => l !== undefined,
@@ -148,7 +162,8 @@ function verdictLine(main: Notification, scene: Scene, catalogue: Catalogue): Li
 function trendLines(scene: Scene, catalogue: Catalogue): Line[] {
   const { waiting, kv_cache: kv } = scene.numbers
   const drains = minutesTo(waiting, scene.waitingPerMinute === undefined ? undefined : -scene.waitingPerMinute)
-  const full = kv === undefined || kv > 0.99 ? undefined : minutesTo(1 - kv, scene.kvPerMinute)
+  const isFull = scene.verdict?.kind === 'cache-full' || (kv ?? 0) > 0.99
+  const full = kv === undefined || isFull ? undefined : minutesTo(1 - kv, scene.kvPerMinute)
   return [lineOf(drains && catalogue.line.drains(drains), 3), lineOf(full && catalogue.line.kvFull(full), 3)].filter(
     (line) => line !== undefined,
   )
@@ -161,8 +176,9 @@ function minutesTo(distance: number | undefined, perMinute: number | undefined):
 }
 
 /** The numbers that no line has told yet. */
-function contextOf(notes: readonly Notification[], rule: string, scene: Scene): Context {
+function contextOf(notes: readonly Notification[], main: Notification, scene: Scene): Context {
   const told = new Set<string>(notes.map((note) => note.rule))
+  if (notes.length > 0 && advice(main).some((piece) => 'kv' in piece)) told.add('kv_cache')
   const { numbers } = scene
   const isQueueTold = ['waiting', 'inflight', 'stalled'].some((id) => told.has(id))
   const all: Context = {
@@ -176,7 +192,7 @@ function contextOf(notes: readonly Notification[], rule: string, scene: Scene): 
     ...(told.has('throughput') ? {} : pick('tokensPerSecond', numbers.tokens_per_second)),
     ...(told.has('errors') || !numbers.failed_share ? {} : pick('failedShare', numbers.failed_share)),
   }
-  return rule === 'stalled' ? { ...pick('kvCache', all.kvCache), ...pick('kvAt', all.kvAt) } : all
+  return main.rule === 'stalled' ? { ...pick('kvCache', all.kvCache), ...pick('kvAt', all.kvAt) } : all
 }
 
 function pick<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {

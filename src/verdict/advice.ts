@@ -46,7 +46,7 @@ export type Advice =
   | { key: 'dcgm-memory' }
   | { key: 'dcgm-cooling' }
   | { key: 'dcgm-lost' }
-  | { key: 'xid'; code: number }
+  | { key: 'xid'; code: number; isSaid: boolean }
   | { key: 'gateway-observer' }
   | { key: 'gateway-upstream' }
   | { key: 'gateway-rejected' }
@@ -99,7 +99,7 @@ function adviceFor(fact: Notification): Advice[] {
     case 'gpu_temperature':
       return [{ key: 'dcgm-cooling' }]
     case 'gpu_xid':
-      return fact.value ? [{ key: 'xid', code: fact.value }] : []
+      return fact.value ? [{ key: 'xid', code: fact.value, isSaid: true }] : []
     case 'gpu_lost':
       return [{ key: 'dcgm-lost' }]
     case 'observer':
@@ -256,7 +256,7 @@ function whatIsLonger(scene: Scene): 'prompts' | 'answers' | 'both' {
 }
 
 function gpuXid(scene: Scene): Advice[] {
-  return scene.gpu?.xid ? [{ key: 'xid', code: scene.gpu.xid }] : []
+  return scene.gpu?.xid ? [{ key: 'xid', code: scene.gpu.xid, isSaid: false }] : []
 }
 
 /** Requests with one beginning must meet at one replica; after a restart the cache is empty and fills by itself. */
@@ -278,6 +278,7 @@ function whenDown(failure: Failure, backend: Backend | undefined): Advice[] {
 function whenBlind(fact: Notification): Advice[] {
   const backend = fact.scene?.backend
   if (fact.modelMissing !== undefined) {
+    if (backend === 'heartbeat-check') return [{ key: 'worker-never' }]
     if (backend === 'ollama') return [{ key: 'ollama-pull' }]
     return [{ key: backend === 'openai' ? 'openai-model' : 'model-name' }]
   }

@@ -1,6 +1,6 @@
 import type { Catalogue } from '../catalogue.ts'
 import { failuresEn } from './failures.ts'
-import { n } from './numbers.ts'
+import { capital, n } from './numbers.ts'
 import { xidsEn } from './xids.ts'
 
 const LONGER = { prompts: 'long prompts', answers: 'long answers', both: 'long prompts and answers' }
@@ -47,7 +47,7 @@ export const adviceEn: Catalogue['advice'] = {
   'ollama-queue': () =>
     'More than OLLAMA_MAX_QUEUE requests wait. A longer queue only waits longer: raise OLLAMA_NUM_PARALLEL, or throttle.',
   'ollama-keep-alive': () => 'Raise OLLAMA_KEEP_ALIVE so that the model stays loaded between requests.',
-  'ollama-other-model': () => 'Another model holds the memory: see OLLAMA_MAX_LOADED_MODELS, or use a smaller model.',
+  'ollama-other-model': () => 'See OLLAMA_MAX_LOADED_MODELS, or use a smaller model.',
   'ollama-pull': () => 'Check name and tag (ollama list), or pull the model.',
   'ollama-vram': ({ share }) =>
     `Only ${n.percent(share)} of the model lies in GPU memory, the rest runs on the CPU: use a smaller model or context.`,
@@ -65,8 +65,10 @@ export const adviceEn: Catalogue['advice'] = {
   'dcgm-cooling': () => 'Look at fans, air flow and the neighbours; at its limit the GPU slows itself down.',
   'dcgm-lost': () =>
     'Look in dmesg for Xid 79 (fallen off the bus). Drain the node; a reboot or a power cycle brings it back, or shows that it is gone.',
-  xid: ({ code }) =>
-    `XID ${code}: ${xidsEn[code] ?? 'see the Xid catalogue of NVIDIA and dmesg; drain the GPU if requests fail.'}`,
+  xid: ({ code, isSaid }) => {
+    const text = xidsEn[code] ?? 'see the Xid catalogue of NVIDIA and dmesg; drain the GPU if requests fail.'
+    return isSaid ? capital(text) : `XID ${code}: ${text}`
+  },
   'gateway-observer': () => 'Is the engine reachable from the gateway? Until then it admits blindly.',
   'gateway-upstream': () => 'Look at that upstream: is it up, and does its health route answer?',
   'gateway-rejected': () =>

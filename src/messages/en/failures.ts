@@ -58,7 +58,7 @@ export const failuresEn: Catalogue['failures'] = {
     headline: (failure) => `Watcher is not authorised${failure.status === undefined ? '' : ` (${failure.status})`}`,
     words: (failure, canary) =>
       `the server refuses ${canary ? 'our request' : 'to show its metrics'} (${status(failure, 'not authorised')})`,
-    todo: () => 'The server itself may be fine. Check the BEARER_TOKEN or BASIC_AUTH setting of this endpoint.',
+    todo: () => 'The server itself may be fine. Check BEARER_TOKEN or BASIC_AUTH in the settings.',
   },
   'not-found': {
     headline: (failure, canary) =>

@@ -1,5 +1,7 @@
 import { numbersIn } from '../numbers.ts'
 
+export { capital } from '../numbers.ts'
+
 export const n = numbersIn('en-GB', {
   ms: 'ms',
   s: 's',

@@ -1,6 +1,6 @@
 import type { Catalogue } from '../catalogue.ts'
 import { failuresRu } from './failures.ts'
-import { n } from './numbers.ts'
+import { capital, n } from './numbers.ts'
 import { xidsRu } from './xids.ts'
 
 const LONGER = { prompts: 'длинные промпты', answers: 'длинные ответы', both: 'длинные промпты и ответы' }
@@ -47,8 +47,7 @@ export const adviceRu: Catalogue['advice'] = {
   'ollama-queue': () =>
     'Ждёт больше OLLAMA_MAX_QUEUE запросов. В длинной очереди просто дольше ждут: поднимите OLLAMA_NUM_PARALLEL или включите троттлинг.',
   'ollama-keep-alive': () => 'Поднимите OLLAMA_KEEP_ALIVE, чтобы модель не выгружалась между запросами.',
-  'ollama-other-model': () =>
-    'Память занята другой моделью: смотрите OLLAMA_MAX_LOADED_MODELS или возьмите модель меньше.',
+  'ollama-other-model': () => 'Смотрите OLLAMA_MAX_LOADED_MODELS или возьмите модель меньше.',
   'ollama-pull': () => 'Проверьте имя и тег (ollama list) или скачайте модель (ollama pull).',
   'ollama-vram': ({ share }) =>
     `В памяти GPU только ${n.percent(share)} модели, остальное считает CPU: возьмите модель или контекст меньше.`,
@@ -66,8 +65,10 @@ export const adviceRu: Catalogue['advice'] = {
   'dcgm-cooling': () => 'Проверьте вентиляторы, обдув и соседние карты; на пределе GPU сам сбросит частоты.',
   'dcgm-lost': () =>
     'Ищите в dmesg Xid 79 (отвалился от шины). Выведите узел; перезагрузка, лучше по питанию, вернёт карту или покажет, что её больше нет.',
-  xid: ({ code }) =>
-    `XID ${code}: ${xidsRu[code] ?? 'смотрите каталог Xid у NVIDIA и dmesg; если запросы падают, снимите нагрузку с GPU.'}`,
+  xid: ({ code, isSaid }) => {
+    const text = xidsRu[code] ?? 'смотрите каталог Xid у NVIDIA и dmesg; если запросы падают, снимите нагрузку с GPU.'
+    return isSaid ? capital(text) : `XID ${code}: ${text}`
+  },
   'gateway-observer': () => 'Доступен ли движок со шлюза? Пока нет, шлюз принимает запросы вслепую.',
   'gateway-upstream': () => 'Проверьте этот апстрим: запущен ли он и отвечает ли его health.',
   'gateway-rejected': () =>

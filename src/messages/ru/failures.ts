@@ -58,7 +58,7 @@ export const failuresRu: Catalogue['failures'] = {
     headline: (failure) => `Наблюдателя не пускают${failure.status === undefined ? '' : ` (${failure.status})`}`,
     words: (failure, canary) =>
       `сервер отказывает ${canary ? 'пробному запросу' : 'в доступе к метрикам'} (${status(failure, 'нет доступа')})`,
-    todo: () => 'Сам сервер может быть в порядке. Проверьте BEARER_TOKEN или BASIC_AUTH этого эндпоинта.',
+    todo: () => 'Сам сервер может быть в порядке. Проверьте BEARER_TOKEN или BASIC_AUTH в настройках.',
   },
   'not-found': {
     headline: (failure, canary) =>

@@ -1,0 +1,637 @@
+import { type RuleId, specOf } from '../rules/catalogue.ts'
+import { FAILURE_KINDS, type Failure } from '../state/failure.ts'
+import type { Notification, Numbers, Scene, Verdict } from '../state/notification.ts'
+
+/** A message as a reader may get it: what it shows, and the facts of its group. */
+export interface Sample {
+  name: string
+  facts: Notification[]
+}
+
+/** The moment of all samples. */
+export const SAMPLE_NOW = Date.UTC(2026, 10, 30, 3, 12)
+const MINUTE = 60_000
+
+const SPARK = [3, 3, 4, 5, 4, 6, 9, 12, 15, 19, 24, 28, 33, 38, 42]
+
+/** Every kind of message, from realistic facts: what `npm run messages` prints and the tests keep. */
+export function samples(): Sample[] {
+  return [
+    ...queues(),
+    ...engines(),
+    ...verdicts(),
+    ...downs(),
+    ...blinds(),
+    ...gpus(),
+    ...gateways(),
+    ...canaries(),
+    ...beats(),
+    ...lives(),
+    ...many(),
+  ]
+}
+
+function scene(over: Partial<Scene> = {}): Scene {
+  return {
+    backend: 'vllm',
+    url: 'http://10.0.0.5:8000/metrics',
+    model: 'llama-3.1-8b',
+    numbers: { up: 1 },
+    of: 3,
+    spark: SPARK,
+    sparkMinutes: 15,
+    ...over,
+  }
+}
+
+function fact(rule: Notification['rule'], over: Partial<Notification> = {}): Notification {
+  const spec = rule === 'state-lost' || rule === 'state-broken' ? undefined : specOf(rule)
+  const endpoint = over.endpoint ?? 'chat/a'
+  const at = over.at ?? SAMPLE_NOW
+  const base: Notification = {
+    id: `${endpoint}|${rule}|@${at}/fired/${at}`,
+    incident: `${endpoint}|${rule}|${over.subject ?? ''}@${over.firedAt ?? at}`,
+    reason: 'fired',
+    rule,
+    endpoint,
+    priority: over.reason === 'resolved' ? 4 : (spec?.priority ?? 7),
+    at,
+    firedAt: at,
+    scene: scene(),
+  }
+  return { ...base, ...(spec?.limit === undefined ? {} : { limit: spec.limit }), ...over }
+}
+
+/** A notification of the watcher itself. */
+function ofWatcher(rule: Notification['rule'], over: Partial<Notification> = {}): Notification {
+  const { endpoint: _, scene: __, limit: ___, ...rest } = fact(rule, { reason: 'told-once', ...over })
+  return rest
+}
+
+const busyNumbers: Numbers = {
+  waiting: 42,
+  running: 16,
+  requests_per_second: 0.84,
+  kv_cache: 0.61,
+  tokens_per_second: 1240,
+  queue_wait: 9.4,
+  ttft_p99: 14.2,
+}
+const loadGrew: Verdict = { kind: 'load-grew', arrivals: 3, tokensPerSecond: 1.02, timePerToken: 1.1 }
+const busy = scene({ numbers: busyNumbers, verdict: loadGrew, waitingPerMinute: 3 })
+
+function queues(): Sample[] {
+  const last = { firedAt: SAMPLE_NOW - 4 * 60 * MINUTE }
+  const over = {
+    reason: 'resolved',
+    firedAt: SAMPLE_NOW - 47 * MINUTE,
+    endedAt: SAMPLE_NOW,
+    peak: 97,
+    priority: 4,
+  } as const
+  const quiet = scene({
+    numbers: { waiting: 2, running: 11, kv_cache: 0.38, tokens_per_second: 910, queue_wait: 0.2 },
+    spark: [...SPARK].reverse(),
+  })
+  return [
+    { name: 'queue: load grew', facts: [fact('waiting', { value: 42, scene: busy })] },
+    {
+      name: 'queue: one request, nothing else known',
+      facts: [fact('waiting', { value: 1, limit: 0, scene: scene({ spark: [], numbers: {} }) })],
+    },
+    {
+      name: 'queue: still, and it drains',
+      facts: [
+        fact('waiting', {
+          reason: 'repeated',
+          value: 35,
+          ...last,
+          scene: scene({ numbers: { ...busyNumbers, waiting: 35 }, verdict: loadGrew, waitingPerMinute: -2 }),
+        }),
+      ],
+    },
+    { name: 'queue: over', facts: [fact('waiting', { ...over, ended: 'clear', scene: quiet })] },
+    {
+      name: 'queue: ended by a restart',
+      facts: [
+        fact('waiting', {
+          ...over,
+          ended: 'restarted',
+          scene: scene({ numbers: { waiting: 0, running: 0 }, restarted: true }),
+        }),
+      ],
+    },
+    {
+      name: 'first token: closed as idle',
+      facts: [fact('ttft', { ...over, peak: 8.2, ended: 'idle', scene: scene({ spark: [] }) })],
+    },
+    {
+      name: 'queue: told late',
+      facts: [
+        fact('waiting', {
+          ...over,
+          reason: 'late',
+          firedAt: SAMPLE_NOW - 6 * 60 * MINUTE,
+          endedAt: SAMPLE_NOW - 5 * 60 * MINUTE,
+        }),
+      ],
+    },
+    { name: 'queue: perhaps told before', facts: [fact('waiting', { value: 42, scene: busy, maybeSent: true })] },
+    {
+      name: 'queue, KV cache and first token at once; errors over',
+      facts: [
+        fact('waiting', { value: 42, scene: busy }),
+        fact('kv_cache', { value: 0.93, scene: scene({ kvAt: 'engine 1' }) }),
+        fact('ttft', { value: 10, atLeast: true }),
+        fact('errors', { ...over, peak: 0.12 }),
+      ],
+    },
+    {
+      name: 'queue of TGI: nothing finishes',
+      facts: [
+        fact('waiting', {
+          value: 25,
+          scene: scene({
+            backend: 'tgi',
+            numbers: { waiting: 25, running: 0, requests_per_second: 0 },
+            noProgress: true,
+            verdict: { kind: 'stalled' },
+          }),
+        }),
+      ],
+    },
+    {
+      name: 'queue of TEI: load grew',
+      facts: [
+        fact('waiting', {
+          value: 120,
+          scene: scene({
+            backend: 'tei',
+            model: 'bge-m3',
+            numbers: { waiting: 120, requests_per_second: 40 },
+            verdict: { kind: 'load-grew', arrivals: 2.4 },
+          }),
+        }),
+      ],
+    },
+    {
+      name: 'queue of SGLang: load grew',
+      facts: [
+        fact('waiting', {
+          value: 64,
+          scene: scene({
+            backend: 'sglang',
+            numbers: { ...busyNumbers, waiting: 64, kv_cache: 0.4 },
+            verdict: loadGrew,
+          }),
+        }),
+      ],
+    },
+    {
+      name: 'queue of llama.cpp: load grew',
+      facts: [
+        fact('waiting', {
+          value: 22,
+          scene: scene({ backend: 'llamacpp', numbers: { waiting: 22, running: 4 }, verdict: loadGrew }),
+        }),
+      ],
+    },
+    { name: 'admission limit', facts: [fact('inflight', { value: 58, limit: 48, scene: busy })] },
+    {
+      name: 'growth',
+      facts: [fact('growth', { value: 11, scene: scene({ numbers: { ...busyNumbers, waiting: 14 } }) })],
+    },
+    { name: 'mean wait', facts: [fact('queue_wait', { value: 9.4, scene: scene({ numbers: busyNumbers }) })] },
+  ]
+}
+
+function engines(): Sample[] {
+  const full = scene({
+    numbers: { ...busyNumbers, kv_cache: 0.96 },
+    kvAt: 'engine 1',
+    kvPerMinute: 0.01,
+    settings: { num_gpu_blocks: '27840', block_size: '16', gpu_memory_utilization: '0.9' },
+    verdict: { kind: 'cache-full', preemptions: 6 },
+  })
+  const slow = scene({
+    numbers: { running: 18, waiting: 3, tokens_per_second: 420 },
+    gpu: { utilisation: 1, temperature: 88 },
+    verdict: { kind: 'broke', arrivals: 1.1, tokensPerSecond: 0.35, timePerToken: 3 },
+  })
+  return [
+    { name: 'KV cache', facts: [fact('kv_cache', { value: 0.96, scene: full })] },
+    {
+      name: 'KV cache, no memory left to give',
+      facts: [fact('kv_cache', { value: 0.96, scene: { ...full, settings: { gpu_memory_utilization: '0.95' } } })],
+    },
+    {
+      name: 'KV cache of SGLang',
+      facts: [fact('kv_cache', { value: 0.96, scene: { ...full, backend: 'sglang', settings: {} } })],
+    },
+    {
+      name: 'first token',
+      facts: [fact('ttft', { value: 4.1, scene: scene({ numbers: { ...busyNumbers, waiting: 6 } }) })],
+    },
+    { name: 'first token, beyond the last bucket', facts: [fact('ttft', { value: 10, atLeast: true, scene: busy })] },
+    { name: 'time per token', facts: [fact('itl', { value: 0.31, limit: 0.2, scene: slow })] },
+    { name: 'prefix hits', facts: [fact('prefix_hits', { value: 0.65, usual: 0.34 })] },
+    {
+      name: 'prefix hits after a restart',
+      facts: [
+        fact('prefix_hits', {
+          value: 0.65,
+          usual: 0.34,
+          scene: scene({ restarted: true, verdict: { kind: 'restarted' } }),
+        }),
+      ],
+    },
+    {
+      name: 'prefix caching switched off',
+      facts: [
+        fact('prefix_hits', { value: 1, usual: 0.34, scene: scene({ settings: { enable_prefix_caching: 'False' } }) }),
+      ],
+    },
+    { name: 'throughput: something broke', facts: [fact('throughput', { value: 0.65, usual: 1200, scene: slow })] },
+    {
+      name: 'throughput: the GPU beside it reports an XID',
+      facts: [
+        fact('throughput', {
+          value: 0.65,
+          usual: 1200,
+          scene: { ...slow, gpu: { utilisation: 0.4, temperature: 71, xid: 63 } },
+        }),
+      ],
+    },
+    {
+      name: 'stalled',
+      facts: [
+        fact('stalled', {
+          value: 3,
+          scene: scene({
+            numbers: { running: 35, waiting: 115, kv_cache: 0.99 },
+            noProgress: true,
+            verdict: { kind: 'stalled' },
+          }),
+        }),
+      ],
+    },
+    {
+      name: 'errors',
+      facts: [
+        fact('errors', { value: 0.12, scene: scene({ numbers: { waiting: 4, running: 9, failed_share: 0.12 } }) }),
+      ],
+    },
+    { name: 'preemptions', facts: [fact('preemptions', { value: 2.4, scene: full })] },
+    { name: 'sibling', facts: [fact('sibling', { value: 1.8, usual: 0.021 })] },
+  ]
+}
+
+function verdicts(): Sample[] {
+  const kinds: Verdict[] = [
+    { kind: 'load-grew', arrivals: 2.6, tokensPerSecond: 1.6 },
+    { kind: 'broke', arrivals: 0.9, tokensPerSecond: 0.3, timePerToken: 3.2 },
+    { kind: 'heavier', arrivals: 1, promptTokens: 8, outputTokens: 1.1 },
+    { kind: 'heavier', arrivals: 1, promptTokens: 1, outputTokens: 2.5 },
+    { kind: 'cache-full', preemptions: 5 },
+    { kind: 'restarted' },
+  ]
+  return kinds.map((verdict) => ({
+    name: `verdict: ${verdict.kind}`,
+    facts: [fact('waiting', { value: 42, scene: scene({ numbers: busyNumbers, verdict }) })],
+  }))
+}
+
+function downs(): Sample[] {
+  const failures: Record<Failure['kind'], Failure> = {
+    refused: { kind: 'refused', code: 'ECONNREFUSED' },
+    unreachable: { kind: 'unreachable', code: 'EHOSTUNREACH' },
+    'name-not-found': { kind: 'name-not-found', code: 'ENOTFOUND' },
+    timeout: { kind: 'timeout' },
+    cut: { kind: 'cut', code: 'UND_ERR_SOCKET' },
+    tls: { kind: 'tls', code: 'CERT_HAS_EXPIRED' },
+    'not-authorised': { kind: 'not-authorised', status: 401, detail: '{"error":"Authentication required"}' },
+    'not-found': { kind: 'not-found', status: 404 },
+    http: { kind: 'http', status: 500, detail: 'Internal Server Error' },
+    redirected: { kind: 'redirected', status: 307 },
+    'not-prometheus': { kind: 'not-prometheus', status: 200, detail: '<!doctype html><title>Sign in</title>' },
+    compressed: { kind: 'compressed' },
+    'too-large': { kind: 'too-large' },
+    'stream-error': { kind: 'stream-error', detail: 'CUDA error: out of memory' },
+    'bad-answer': { kind: 'bad-answer' },
+    other: { kind: 'other' },
+  }
+  const dead = scene({ numbers: { up: 0 }, spark: [] })
+  const all = FAILURE_KINDS.map((kind) => ({
+    name: `down: ${kind}`,
+    facts: [fact('down', { value: 3, failure: failures[kind], scene: dead })],
+  }))
+  return [
+    ...all,
+    {
+      name: 'down: overloaded',
+      facts: [
+        fact('down', {
+          value: 3,
+          failure: { kind: 'http', status: 503, detail: 'Model is overloaded' },
+          scene: { ...dead, backend: 'tgi' },
+        }),
+      ],
+    },
+    {
+      name: 'down: canary times out',
+      facts: [
+        fact('down', {
+          value: 3,
+          failure: failures.timeout,
+          endpoint: 'box',
+          scene: { ...dead, backend: 'ollama', url: 'http://10.0.0.9:11434', model: 'qwen3:8b' },
+        }),
+      ],
+    },
+    {
+      name: 'down: metrics of SGLang are off',
+      facts: [fact('down', { value: 3, failure: failures['not-found'], scene: { ...dead, backend: 'sglang' } })],
+    },
+    {
+      name: 'down: metrics of llama.cpp are off',
+      facts: [
+        fact('down', { value: 3, failure: { kind: 'http', status: 501 }, scene: { ...dead, backend: 'llamacpp' } }),
+      ],
+    },
+    {
+      name: 'down: over',
+      facts: [
+        fact('down', {
+          reason: 'resolved',
+          firedAt: SAMPLE_NOW - 12 * MINUTE,
+          endedAt: SAMPLE_NOW,
+          ended: 'clear',
+          failure: failures.refused,
+          scene: scene({ spark: [] }),
+        }),
+      ],
+    },
+  ]
+}
+
+function blinds(): Sample[] {
+  return [
+    {
+      name: 'blind: series missing',
+      facts: [fact('blind', { value: 2, missing: ['kv_cache', 'waiting'], scene: scene({ spark: [] }) })],
+    },
+    {
+      name: 'blind: model of another name',
+      facts: [fact('blind', { value: 2, modelMissing: 'llama-3.1-70b', scene: scene({ spark: [] }) })],
+    },
+    {
+      name: 'blind: Ollama does not know the model',
+      facts: [
+        fact('blind', {
+          value: 2,
+          endpoint: 'box',
+          modelMissing: 'qwen3:8b',
+          scene: scene({
+            backend: 'ollama',
+            url: 'http://10.0.0.9:11434',
+            model: 'qwen3:8b',
+            spark: [],
+            canary: { status: 'model-missing', detail: "model 'qwen3:8b' not found" },
+          }),
+        }),
+      ],
+    },
+  ]
+}
+
+function gpus(): Sample[] {
+  const node = scene({
+    backend: 'dcgm',
+    url: 'http://10.0.0.5:9400/metrics',
+    model: 'NVIDIA H100 80GB HBM3',
+    spark: [],
+  })
+  const gpu = { endpoint: 'node-1', scene: node, subject: 'GPU-5fd4f087-86f3-7a43-b711-4771313afc50' }
+  const xids = [13, 31, 43, 45, 48, 63, 64, 74, 79, 94, 95, 119, 154, 999]
+  return [
+    { name: 'GPU memory', facts: [fact('gpu_memory', { ...gpu, value: 0.972 })] },
+    { name: 'GPU temperature', facts: [fact('gpu_temperature', { ...gpu, value: 91 })] },
+    ...xids.map((code) => ({ name: `GPU XID ${code}`, facts: [fact('gpu_xid', { ...gpu, value: code })] })),
+    {
+      name: 'GPU XID: over',
+      facts: [
+        fact('gpu_xid', {
+          ...gpu,
+          reason: 'resolved',
+          value: 0,
+          peak: 63,
+          firedAt: SAMPLE_NOW - 90 * MINUTE,
+          endedAt: SAMPLE_NOW,
+          ended: 'clear',
+        }),
+      ],
+    },
+    { name: 'GPU lost', facts: [fact('gpu_lost', gpu)] },
+    {
+      name: 'two GPUs hot',
+      facts: [
+        fact('gpu_temperature', { ...gpu, value: 91 }),
+        fact('gpu_temperature', { ...gpu, subject: 'GPU-0b2', value: 87 }),
+      ],
+    },
+  ]
+}
+
+function gateways(): Sample[] {
+  const gateway = scene({
+    backend: 'gateway',
+    url: 'http://10.0.0.2:8080/metrics',
+    spark: [],
+    numbers: { running: 64, kv_cache: 0.92 },
+  })
+  const at = { endpoint: 'gw', scene: gateway }
+  const rules: [RuleId, Partial<Notification>][] = [
+    ['observer', {}],
+    ['upstream', { subject: 'vllm-b' }],
+    ['rejected', { value: 17, subject: 'kv_pressure' }],
+    ['stale', { value: 3 }],
+    ['queue_full', { value: 21 }],
+    ['parked', { value: 1 }],
+    ['inflight', { value: 64, limit: 64 }],
+    ['kv_cache', { value: 0.92 }],
+  ]
+  return rules.map(([rule, over]) => ({ name: `gateway: ${rule}`, facts: [fact(rule, { ...at, ...over })] }))
+}
+
+function canaries(): Sample[] {
+  const box = scene({
+    backend: 'ollama',
+    url: 'http://10.0.0.9:11434',
+    model: 'qwen3:8b',
+    spark: [0.2, 0.3, 0.2, 1.4, 6.2],
+    sparkMinutes: 5,
+    canary: { status: 'answered', requestId: 'qb-7f3a' },
+  })
+  const api = { ...box, backend: 'openai', url: 'http://10.0.0.7:8000/v1' } as const
+  const at = { endpoint: 'box', scene: box }
+  return [
+    { name: 'canary of Ollama', facts: [fact('canary', { ...at, value: 6.2 })] },
+    {
+      name: 'canary of Ollama, partly on the CPU',
+      facts: [
+        fact('canary', { ...at, value: 6.2, scene: { ...box, canary: { status: 'cold-load', vramShare: 0.71 } } }),
+      ],
+    },
+    { name: 'canary of an OpenAI-compatible server', facts: [fact('canary', { ...at, value: 7.5, scene: api })] },
+    {
+      name: 'canary: over',
+      facts: [
+        fact('canary', {
+          ...at,
+          reason: 'resolved',
+          peak: 11.3,
+          firedAt: SAMPLE_NOW - 8 * MINUTE,
+          endedAt: SAMPLE_NOW,
+          ended: 'clear',
+        }),
+      ],
+    },
+    {
+      name: 'busy: Ollama',
+      facts: [
+        fact('busy', {
+          ...at,
+          scene: {
+            ...box,
+            spark: [],
+            canary: { status: 'busy', detail: 'server busy, please try again.  maximum pending requests exceeded' },
+          },
+        }),
+      ],
+    },
+    {
+      name: 'busy: OpenAI-compatible',
+      facts: [fact('busy', { ...at, scene: { ...api, spark: [], canary: { status: 'busy', detail: 'rate limit' } } })],
+    },
+    {
+      name: 'cold load',
+      facts: [
+        fact('cold_load', {
+          ...at,
+          value: 103,
+          limit: 30,
+          scene: { ...box, spark: [], canary: { status: 'cold-load' } },
+        }),
+      ],
+    },
+    {
+      name: 'another model holds the memory',
+      facts: [fact('canary', { ...at, scene: { ...box, spark: [], canary: { status: 'other-model' } } })],
+    },
+  ]
+}
+
+function beats(): Sample[] {
+  const worker = scene({ backend: 'heartbeat-check', url: '', spark: [], numbers: {} })
+  const { model: _, ...bare } = worker
+  const at = { endpoint: 'indexer', scene: bare }
+  const beat = { interval: MINUTE, grace: MINUTE / 2, never: false }
+  return [
+    { name: 'heartbeat: late', facts: [fact('heartbeat', { ...at, beat: { ...beat, age: 4.2 * MINUTE } })] },
+    { name: 'heartbeat: never seen', facts: [fact('heartbeat', { ...at, beat: { ...beat, never: true } })] },
+    {
+      name: 'heartbeat: failed',
+      facts: [
+        fact('heartbeat', { ...at, beat: { ...beat, age: 5_000, failed: { exit: 3, body: 'disk full\nat /data' } } }),
+      ],
+    },
+    {
+      name: 'heartbeat: over',
+      facts: [
+        fact('heartbeat', {
+          ...at,
+          reason: 'resolved',
+          firedAt: SAMPLE_NOW - 26 * 60 * MINUTE,
+          endedAt: SAMPLE_NOW,
+          ended: 'clear',
+        }),
+      ],
+    },
+    { name: 'heartbeat: unknown worker', facts: [fact('blind', { ...at, modelMissing: 'indexr' })] },
+  ]
+}
+
+function lives(): Sample[] {
+  return [
+    { name: 'the watcher did not run', facts: [ofWatcher('gap', { gap: { length: 47 * MINUTE, interval: MINUTE } })] },
+    { name: 'state deleted', facts: [ofWatcher('state-lost')] },
+    { name: 'state broken', facts: [ofWatcher('state-broken')] },
+  ]
+}
+
+function many(): Sample[] {
+  const names = Array.from({ length: 20 }, (_, index) => `chat/r${index + 1}`)
+  const gone = (kind: Failure['kind'], code: string) =>
+    names.map((endpoint) =>
+      fact('down', {
+        endpoint,
+        value: 3,
+        failure: { kind, code },
+        scene: scene({ of: 20, spark: [], numbers: { up: 0 } }),
+      }),
+    )
+  const back = names.map((endpoint) =>
+    fact('down', {
+      endpoint,
+      reason: 'resolved',
+      firedAt: SAMPLE_NOW - 9 * MINUTE,
+      endedAt: SAMPLE_NOW,
+      ended: 'clear',
+      scene: scene({ of: 20 }),
+    }),
+  )
+  const wide = scene({ of: 20, numbers: busyNumbers })
+  const some = [
+    fact('waiting', { endpoint: 'chat/r1', value: 42, scene: wide }),
+    fact('stalled', { endpoint: 'chat/r2', value: 2, scene: wide }),
+    fact('kv_cache', { endpoint: 'chat/r3', value: 0.93, scene: wide }),
+    fact('down', { endpoint: 'chat/r4', value: 3, failure: { kind: 'timeout' }, scene: wide }),
+    fact('ttft', {
+      endpoint: 'chat/r5',
+      reason: 'resolved',
+      firedAt: SAMPLE_NOW - 9 * MINUTE,
+      endedAt: SAMPLE_NOW,
+      peak: 6,
+      scene: wide,
+    }),
+  ]
+  return [
+    { name: 'all endpoints out of reach', facts: gone('timeout', 'UND_ERR_CONNECT_TIMEOUT') },
+    {
+      name: 'all endpoints refuse the watcher',
+      facts: gone('not-authorised', '').map((note) => ({
+        ...note,
+        failure: { kind: 'not-authorised', status: 401 } as const,
+      })),
+    },
+    { name: 'all endpoints are back', facts: back },
+    { name: 'digest', facts: some },
+    {
+      name: 'digest of many',
+      facts: names.slice(0, 19).map((endpoint, index) => fact('waiting', { endpoint, value: 30 + index, scene: wide })),
+    },
+    {
+      name: 'digest: all over',
+      facts: names.slice(0, 5).map((endpoint) =>
+        fact('waiting', {
+          endpoint,
+          reason: 'resolved',
+          firedAt: SAMPLE_NOW - 20 * MINUTE,
+          endedAt: SAMPLE_NOW,
+          peak: 60,
+          scene: wide,
+        }),
+      ),
+    },
+  ]
+}
