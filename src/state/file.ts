@@ -4,6 +4,9 @@ import path from 'node:path'
 import { withLock } from './lock.ts'
 import { type Listed, type Saved, type Store, type Stored, StoreError, type Version } from './store.ts'
 
+/** Milliseconds. */
+const LEFTOVER_AFTER = 3_600_000
+
 /**
  * State as files below `dir` (made on the first write), one per key. A version is a hash of the content, so a file
  * that a person edited, copied back or deleted is understood as well. Readers need no lock: a file is only ever
@@ -12,11 +15,18 @@ import { type Listed, type Saved, type Store, type Stored, StoreError, type Vers
  */
 export function openFileStore(dir: string): Store {
   const told = <T>(what: string, work: () => Promise<T>) => explain(dir, what, work)
+  let swept = false
 
   return {
     load: (key) => told(`read ${key}`, () => readStored(target(dir, key))),
 
-    save: (key, text, version) => told(`write ${key}`, () => compareAndSwap(target(dir, key), text, version)),
+    save: (key, text, version) =>
+      told(`write ${key}`, async () => {
+        const file = target(dir, key)
+        if (!swept) await sweep(path.dirname(file))
+        swept = true
+        return compareAndSwap(file, text, version)
+      }),
 
     put: (key, text) =>
       told(`write ${key}`, async () => {
@@ -33,14 +43,13 @@ export function openFileStore(dir: string): Store {
 async function compareAndSwap(file: string, text: string, version: Version | undefined): Promise<Saved> {
   // The slow part, writing through to the disk, is done before the lock is taken: it is held for a few milliseconds.
   const temporary = await writeBeside(file, text)
-  const saved = await withLock(lockOf(file), async (stillHeld): Promise<Saved> => {
+  return withLock(lockOf(file), async (stillHeld): Promise<Saved> => {
     const stored = await readStored(file)
     if (stored && stored.version !== version) return 'conflict'
     if (!(await stillHeld())) return 'conflict' // this process was frozen; its lock was taken over
     await commit(temporary, file)
     return { version: hash(text) }
   }).finally(() => unlink(temporary).catch(() => {}))
-  return saved
 }
 
 async function readStored(file: string): Promise<Stored | undefined> {
@@ -77,6 +86,16 @@ async function commit(temporary: string, file: string): Promise<void> {
   const folder = await open(path.dirname(file), 'r').catch(() => undefined)
   await folder?.sync().catch(() => {})
   await folder?.close()
+}
+
+/** Removes what killed processes left: temporary files and links of taken-over locks, an hour old. */
+async function sweep(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => [])
+  for (const name of names.filter((n) => /^\..+(\.tmp|\.lock\..+)$/.test(n))) {
+    const file = path.join(folder, name)
+    const found = await stat(file).catch(() => undefined)
+    if (found && Date.now() - found.mtimeMs > LEFTOVER_AFTER) await unlink(file).catch(() => {})
+  }
 }
 
 async function listFiles(dir: string, prefix: string): Promise<Listed[]> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
-import { open, readFile, stat, unlink } from 'node:fs/promises'
+import { link, readFile, stat, unlink, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from './store.ts'
@@ -33,9 +33,9 @@ export async function withLock<T>(lock: string, work: (stillHeld: () => Promise<
   const me: Owner = { token: randomUUID(), pid: process.pid, host: HOST }
   const deadline = Date.now() + GIVE_UP_AFTER
   for (let wait = 1; ; wait = Math.min(wait * 2, 50)) {
+    const since = Date.now()
     const chain = await tryToHold(lock, me)
     if (chain) {
-      const since = Date.now()
       const stillHeld = async () =>
         Math.abs(Date.now() - since) < TRUSTED_FOR && (await ownerOf(chain.at(-1) ?? lock))?.token === me.token
       return await work(stillHeld).finally(() => release(chain, me))
@@ -73,15 +73,32 @@ async function release(chain: string[], me: Owner): Promise<void> {
   for (const name of chain) await unlink(name).catch(() => {})
 }
 
+/**
+ * A link to a file that is complete: a lock never appears without its owner, whenever its process is killed.
+ * @returns false when somebody else has that name.
+ */
 async function create(name: string, me: Owner): Promise<boolean> {
+  const complete = `${name}.${me.token}.tmp`
   try {
-    const handle = await open(name, 'wx', 0o600)
-    await handle.writeFile(JSON.stringify(me)).finally(() => handle.close())
+    await writeFile(complete, JSON.stringify(me), { mode: 0o600 })
+    await link(complete, name).catch((error: unknown) => {
+      if (!NO_LINKS.includes(codeOf(error))) throw error
+      return writeFile(name, JSON.stringify(me), { flag: 'wx', mode: 0o600 })
+    })
     return true
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    if (codeOf(error) === 'EEXIST') return false
     throw error
+  } finally {
+    await unlink(complete).catch(() => {})
   }
+}
+
+/** File systems without hard links: FAT, some network shares. */
+const NO_LINKS: unknown[] = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
 /** @returns `undefined` when there is no lock. One without readable content (its process was killed while making it) has its inode for a token. */
@@ -111,7 +128,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return codeOf(error) === 'EPERM'
   }
 }
 
