@@ -34,7 +34,7 @@ export function readPairs(env: Environment, text: string, form: PairForm): Pairs
   const problem = (what: string) => env.problems.add(`${form.variable}: ${what}`)
   const write = `write name=${form.what} pairs, such as ${form.example}`
   const cut = items.some(isRestOfCredentials)
-  if (cut) problem('a URL is cut in two: inside it, write a blank as %20 and a comma as %2C')
+  if (cut) problem('an item has an @, but no http:// before it; inside a URL, write a blank as %20 and a comma as %2C')
   for (const [i, item] of items.entries()) {
     const equals = item.indexOf('=')
     const name = equals === -1 ? item : item.slice(0, equals)

@@ -106,16 +106,16 @@ function readGeneral(env: Environment) {
 
 /** A canary that is cut off before its limit can never reach it. */
 function checkCanary(env: Environment, endpoints: readonly Endpoint[], { load, loadTimeout }: Config['canary']): void {
-  for (const { id, limit, timeout } of endpoints.flatMap(({ rules, timeout }) =>
-    rules.map((r) => ({ ...r, timeout })),
-  )) {
-    const most = id === 'canary' ? timeout : id === 'cold_load' ? loadTimeout : Number.POSITIVE_INFINITY
-    if (limit * 1_000 >= most) {
-      const [name, cut] = id === 'canary' ? ['CANARY_LIMIT', '_TIMEOUT'] : ['COLD_LOAD_LIMIT', 'CANARY_LOAD_TIMEOUT']
-      env.problems.add(`${name} of ${limit} s can never be reached: ${cut} cuts the canary off after ${most / 1_000} s`)
-    }
-    if (id === 'cold_load' && !load) {
-      env.warnings.add('COLD_LOAD_LIMIT has no effect unless CANARY_LOAD=yes: the canary loads no model')
+  for (const { rules, timeout } of endpoints) {
+    for (const { id, limit } of rules) {
+      if (id === 'canary' && limit * 1_000 >= timeout) neverReached(env, 'CANARY_LIMIT', limit, '_TIMEOUT', timeout)
+      if (id !== 'cold_load') continue
+      if (limit * 1_000 >= loadTimeout) neverReached(env, 'COLD_LOAD_LIMIT', limit, 'CANARY_LOAD_TIMEOUT', loadTimeout)
+      if (!load) env.warnings.add('COLD_LOAD_LIMIT has no effect unless CANARY_LOAD=yes: the canary loads no model')
     }
   }
+}
+
+function neverReached(env: Environment, name: string, limit: number, cut: string, after: number): void {
+  env.problems.add(`${name} of ${limit} s can never be reached: ${cut} cuts the canary off after ${after / 1_000} s`)
 }
