@@ -3,7 +3,7 @@ import { endOfName, isSample } from './line.ts'
 import { createLineReader } from './lines.ts'
 import type { Buckets, Page, Sample } from './page.ts'
 import { createSampleKeeper, type Series } from './samples.ts'
-import { wantedNames } from './wanted.ts'
+import { planOf } from './wanted.ts'
 
 export interface PageReader {
   /** The next bytes of the body; lines and characters may be cut anywhere between two calls. */
@@ -21,7 +21,7 @@ const BYTE_ORDER_MARK = '\xef\xbb\xbf'
  * Never throws: a line that cannot be read costs that line, and is counted. TYPE and HELP lines are not needed.
  */
 export function createPageReader(table: BackendTable): PageReader {
-  const wanted = wantedNames(table)
+  const wanted = planOf(table).names
   const keeper = createSampleKeeper()
   const lines = createLineReader(readLine, () => count.malformed++)
   const recognised = new Set<string>()
@@ -41,7 +41,7 @@ export function createPageReader(table: BackendTable): PageReader {
       isFirstLine = false
       readLine(text, text.startsWith(BYTE_ORDER_MARK, from) ? from + BYTE_ORDER_MARK.length : from, to)
     } else {
-      const nameTo = endOfSameName(text, from) ?? endOfNewName(text, from, to)
+      const nameTo = endOfSameName(text, from) ?? endOfNewName(text, from)
       if (nameTo === undefined) readOddLine(text.slice(from, to))
       else readNamed(text, from, nameTo, to)
     }
@@ -52,8 +52,8 @@ export function createPageReader(table: BackendTable): PageReader {
     return text.startsWith(name, from) && isEndOfName(text, nameTo) ? nameTo : undefined
   }
 
-  function endOfNewName(text: string, from: number, to: number): number | undefined {
-    const nameTo = endOfName(text, from, to)
+  function endOfNewName(text: string, from: number): number | undefined {
+    const nameTo = endOfName(text, from)
     if (nameTo === from || !isEndOfName(text, nameTo)) return undefined
     name = text.slice(from, nameTo)
     const found = wanted.get(name)

@@ -1,40 +1,29 @@
-import type { Alias } from '../backends/backend.ts'
-import type { DataFault, HistogramReading, LabelSet } from '../signals/signals.ts'
+import type { HistogramReading, LabelSet } from '../signals/signals.ts'
+import type { FaultKind, Outcome } from './outcome.ts'
 import type { Buckets, Page, Sample } from './page.ts'
 import type { Selection } from './select.ts'
-import { createdName } from './wanted.ts'
+import type { NamedAlias } from './wanted.ts'
 
-export type FaultKind = DataFault['what']
-/** What one alias of a signal yields; `undefined`: it is not on the page. No value beside a fault: unknown. */
-export type Outcome<T> = { value?: T; fault?: FaultKind } | undefined
+type Histograms = Record<LabelSet, HistogramReading>
 
 /**
  * Puts the buckets, sum and count of every label set together. A label set that is not whole makes the signal unknown: a
  * part of a histogram is not a smaller truth, and if it came back whole later, its whole past would look new.
  */
-export function readHistograms(
-  page: Page,
-  alias: Alias,
-  selection: Selection,
-): Outcome<Record<LabelSet, HistogramReading>> {
-  const chosen = <T extends Sample | Buckets>(series: readonly T[] = []) =>
-    selection.withoutParts(series.filter(({ labels }) => selection.matches(labels, alias)))
-  const samples = (name: string) => chosen(page.samples.get(name))
-  const buckets = chosen(page.buckets.get(`${alias.name}_bucket`))
-  const [sums, counts, quantiles] = [samples(`${alias.name}_sum`), samples(`${alias.name}_count`), samples(alias.name)]
+export function readHistograms(page: Page, alias: NamedAlias, selection: Selection): Outcome<Histograms> {
+  const buckets = selection.choose(page.buckets.get(alias.bucket), alias)
+  const sums = selection.choose(page.samples.get(alias.sum), alias)
+  const counts = selection.choose(page.samples.get(alias.count), alias)
+  const quantiles = buckets.length > 0 ? [] : selection.choose(page.samples.get(alias.name), alias)
   if (buckets.length + sums.length + counts.length + quantiles.length === 0) return undefined
-  if (page.overfull.has(`${alias.name}_bucket`)) return { fault: 'cut-histogram' }
-  const stamps = [
-    ...buckets.flatMap(({ oldest, newest }) => [oldest, newest]),
-    ...[...sums, ...counts].map((s) => s.stamp),
-  ]
-  if (stamps.some(selection.isStale)) return { fault: 'stale-sample' }
+  if (page.overfull.has(alias.bucket)) return { fault: 'cut-histogram' }
+  if ([...sums, ...counts].some(({ stamp }) => selection.isStale(stamp))) return { fault: 'stale-sample' }
   const parts: Parts = {
     sums: bySet(sums, selection),
     counts: bySet(counts, selection),
-    created: bySet(samples(createdName(alias.name, 'histogram')), selection),
+    created: bySet(selection.choose(page.samples.get(alias.created), alias), selection),
   }
-  const isSummary = buckets.length === 0 && quantiles.some(({ labels }) => labels.values.quantile !== undefined)
+  const isSummary = quantiles.some(({ labels }) => labels.values.quantile !== undefined)
   return isSummary ? fromSummary(parts) : fromBuckets(buckets, parts, selection)
 }
 
@@ -44,64 +33,71 @@ interface Parts {
   created: ReadonlyMap<LabelSet, number>
 }
 
-/** The last of equal label sets; the largest of those that ranks repeat. */
+/** The largest of those that ranks repeat. */
 function bySet(samples: readonly Sample[], selection: Selection): Map<LabelSet, number> {
   const values = new Map<LabelSet, number>()
   for (const { labels, value } of samples) {
     const set = selection.setOf(labels, 'total')
-    values.set(set, Math.max(values.get(set) ?? value, value))
+    const before = values.get(set)
+    values.set(set, before === undefined ? value : Math.max(before, value))
   }
   return values
 }
 
 /** A summary's quantiles are the server's own and cannot be added up; its mean can be used like a histogram's. */
-function fromSummary({ sums, counts, created }: Parts): Outcome<Record<LabelSet, HistogramReading>> {
-  const value: Record<LabelSet, HistogramReading> = {}
+function fromSummary({ sums, counts, created }: Parts): Outcome<Histograms> {
+  const value: Histograms = {}
   for (const [set, count] of counts) {
     const sum = sums.get(set)
-    if (!isCount(count) || sum === undefined) return { fault: 'not-a-number' }
-    value[set] = { bounds: [], counts: [count], ...optional(sum, created.get(set)) }
+    if (sum === undefined) return { fault: 'cut-histogram' }
+    if (!isCount(count)) return { fault: Number.isNaN(count) ? 'not-a-number' : 'out-of-range' }
+    value[set] = histogram([], [count], sum, created.get(set))
   }
   return { value, fault: 'summary-not-histogram' }
 }
 
-function fromBuckets(
-  buckets: readonly Buckets[],
-  { sums, counts, created }: Parts,
-  selection: Selection,
-): Outcome<Record<LabelSet, HistogramReading>> {
-  const value: Record<LabelSet, HistogramReading> = {}
+function fromBuckets(buckets: readonly Buckets[], parts: Parts, selection: Selection): Outcome<Histograms> {
+  const value: Histograms = {}
   let fault: FaultKind | undefined
   for (const one of buckets) {
+    if (selection.isStale(one.oldest) || selection.isStale(one.newest)) return { fault: 'stale-sample' }
     const set = selection.setOf(one.labels, 'total')
-    const sum = sums.get(set)
-    const whole = inOrder(one)
-    if (!whole || sum === undefined) return { fault: 'cut-histogram' }
-    if (!whole.counts.every(isCount))
-      return { fault: whole.counts.some(Number.isNaN) ? 'not-a-number' : 'out-of-range' }
+    const sum = parts.sums.get(set)
+    const { bounds, counts } = inOrder(one)
+    if (bounds.at(-1) !== Number.POSITIVE_INFINITY || sum === undefined) return { fault: 'cut-histogram' }
+    if (!counts.every(isCount)) return { fault: counts.some(Number.isNaN) ? 'not-a-number' : 'out-of-range' }
     if (!Number.isFinite(sum)) fault = 'not-a-number'
-    value[set] = larger(value[set], { ...whole, ...optional(sum, created.get(set)) })
+    value[set] = larger(value[set], histogram(bounds.slice(0, -1), counts, sum, parts.created.get(set)))
   }
-  const isCut = [...sums.keys(), ...counts.keys()].some((set) => value[set] === undefined)
-  if (isCut) return { fault: 'cut-histogram' }
+  for (const sets of [parts.sums, parts.counts])
+    for (const set of sets.keys()) if (value[set] === undefined) return { fault: 'cut-histogram' }
   return { value, ...(fault && { fault }) }
 }
 
-/** Bounds in order, each once; `undefined` without +Inf. */
-function inOrder({ bounds, counts }: Buckets): { bounds: number[]; counts: number[] } | undefined {
+/** Bounds in order, each once. Servers write them so; whoever adds up pages may not. */
+function inOrder({ bounds, counts }: Buckets): { bounds: readonly number[]; counts: readonly number[] } {
+  if (bounds.every((bound, i) => i === 0 || bound > (bounds[i - 1] ?? bound))) return { bounds, counts }
   const byBound = new Map(bounds.map((bound, i) => [bound, counts[i] ?? Number.NaN]))
   const sorted = [...byBound.keys()].sort((a, b) => a - b)
-  if (sorted.pop() !== Number.POSITIVE_INFINITY) return undefined
-  return { bounds: sorted, counts: [...sorted, Number.POSITIVE_INFINITY].map((bound) => byBound.get(bound) ?? 0) }
-}
-
-function larger(a: HistogramReading | undefined, b: HistogramReading): HistogramReading {
-  return a && (a.counts.at(-1) ?? 0) > (b.counts.at(-1) ?? 0) ? a : b
+  return { bounds: sorted, counts: sorted.map((bound) => byBound.get(bound) ?? Number.NaN) }
 }
 
 /** A sum that is no number is unknown, and so is a start that is no time. */
-function optional(sum: number, created: number | undefined): Pick<HistogramReading, 'sum' | 'created'> {
-  return { ...(Number.isFinite(sum) && { sum }), ...(created !== undefined && created > 0 && { created }) }
+function histogram(
+  bounds: readonly number[],
+  counts: readonly number[],
+  sum: number,
+  created: number | undefined,
+): HistogramReading {
+  const reading: HistogramReading = { bounds, counts }
+  if (Number.isFinite(sum)) reading.sum = sum
+  if (created !== undefined && created > 0) reading.created = created
+  return reading
+}
+
+/** Ranks repeat a histogram: the one that is ahead counts. */
+function larger(a: HistogramReading | undefined, b: HistogramReading): HistogramReading {
+  return a && (a.counts.at(-1) ?? 0) > (b.counts.at(-1) ?? 0) ? a : b
 }
 
 function isCount(count: number): boolean {

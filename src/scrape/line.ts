@@ -1,5 +1,3 @@
-import parsePrometheusTextFormat from 'parse-prometheus-text-format'
-
 /** Where the parts of a sample line lie. The line is text of one character a byte (latin1). */
 export interface ScannedLine {
   name: string
@@ -19,7 +17,7 @@ export interface ScannedLine {
  */
 export function scanLine(line: string): ScannedLine | undefined {
   const nameFrom = skipBlanks(line, 0)
-  const nameTo = endOfName(line, nameFrom, line.length)
+  const nameTo = endOfName(line, nameFrom)
   if (nameTo === nameFrom) return undefined
   const name = line.slice(nameFrom, nameTo)
   const blockFrom = skipBlanks(line, nameTo)
@@ -38,7 +36,7 @@ function scanLabels(line: string, from: number): ScannedLabels | undefined {
   let le: ScannedLine['le']
   const pairs: string[] = []
   while (line[at] !== '}') {
-    const nameTo = endOfLabelName(line, at)
+    const nameTo = endOf(LABEL_NAME, line, at)
     const quote = afterEquals(line, nameTo)
     if (nameTo === at || quote === undefined) return undefined
     const valueTo = closingQuote(line, quote + 1)
@@ -79,44 +77,17 @@ function skipBlanks(line: string, from: number): number {
   return at
 }
 
-/** Where the metric name that begins at `from` ends: letters, digits, `_` and `:`, not a digit first. */
-export function endOfName(text: string, from: number, end: number): number {
-  let at = from
-  while (at < end) {
-    const code = text.charCodeAt(at)
-    const isLetter = (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95 || code === 58
-    if (!isLetter && (at === from || code < 48 || code > 57)) break
-    at++
-  }
-  return at
+const NAME = /[a-zA-Z_:][a-zA-Z0-9_:]*/y
+const LABEL_NAME = /[a-zA-Z_][a-zA-Z0-9_]*/y
+
+/** Where the metric name that begins at `from` ends; `from` itself where none begins. */
+export function endOfName(text: string, from: number): number {
+  return endOf(NAME, text, from)
 }
 
-function endOfLabelName(line: string, from: number): number {
-  const to = endOfName(line, from, line.length)
-  const colon = line.indexOf(':', from)
-  return colon === -1 ? to : Math.min(to, colon)
-}
-
-/**
- * Label text → labels, escapes resolved, by the package: it gets one sample line ended by a line feed, and what it
- * returns is checked. `undefined` where a name comes twice or cannot be kept.
- * @param text the label pairs without blanks, one character a byte.
- */
-export function readLabels(text: string, count: number): Record<string, string> | undefined {
-  if (count === 0) return {}
-  try {
-    const [family, ...others] = parsePrometheusTextFormat(`x{${decodeUtf8(text)}} 1\n`)
-    const [sample, ...more] = family?.metrics ?? []
-    if (family?.name !== 'x' || others.length > 0 || more.length > 0 || sample?.value !== '1') return undefined
-    const labels = sample.labels ?? {}
-    return Object.keys(labels).length === count ? labels : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function decodeUtf8(text: string): string {
-  return /[\x80-\xff]/.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : text
+function endOf(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from
+  return pattern.test(text) ? pattern.lastIndex : from
 }
 
 /** Value, own timestamp, and what may follow them: an exemplar (` # {…} 0.5`), a carriage return. */

@@ -1,8 +1,9 @@
-/** One label set of a page. The same object for every sample whose labels are written alike. */
+import type { LabelSet } from '../signals/signals.ts'
+
+/** One label set of a page: the same object for every sample that has it, in whatever order its labels were written. */
 export interface Labels {
-  /** As written, without `le`, blanks and a last comma: tells label sets of one page apart. */
-  text: string
-  /** Without `le`. */
+  set: LabelSet
+  /** Without `le` and without empty values, which are the same as no label. */
   values: Readonly<Record<string, string>>
 }
 
@@ -11,7 +12,7 @@ export interface Sample {
   labels: Labels
   value: number
   /** The sample's own timestamp, epoch milliseconds, where it has one. */
-  stamp?: number
+  stamp: number | undefined
 }
 
 /** The `_bucket` samples of one name and label set, in the order of the page; a bound may come twice. */
@@ -22,8 +23,8 @@ export interface Buckets {
   /** The value at each bound. */
   counts: number[]
   /** The oldest and newest of the samples' own timestamps, epoch milliseconds. */
-  oldest?: number
-  newest?: number
+  oldest: number | undefined
+  newest: number | undefined
 }
 
 /** What a page says about the wanted series of one backend. */
@@ -32,6 +33,8 @@ export interface Page {
   samples: ReadonlyMap<string, readonly Sample[]>
   /** By sample name, as in `x_bucket`. */
   buckets: ReadonlyMap<string, readonly Buckets[]>
+  /** The label sets of both, in the order of the page. */
+  labelSets: readonly Labels[]
   /** Of the series that tell which server this is, those that are on the page and feed no signal. */
   recognised: ReadonlySet<string>
   /** Names with more label sets than {@link MAX_LABEL_SETS}; what is kept of them is no whole truth. */
@@ -43,9 +46,20 @@ export interface Page {
   sampleCount: number
   /** Lines that are neither a comment nor a sample. */
   malformed: number
-  /** The first byte that is no blank: `<` is a web page, `{` is JSON, `\x1f` may be gzip. `undefined`: nothing came. */
+  /** The first byte that is no blank: `<` is a web page, `{` is JSON. `undefined`: nothing came. */
   firstByte: number | undefined
 }
 
 /** Label sets kept of one name. A server has dozens; a page beyond this is not one that we can judge. */
 export const MAX_LABEL_SETS = 10_000
+
+/** Labels as text, sorted by name: equal label sets have equal texts. */
+export function labelSet(values: Readonly<Record<string, string>>, without?: ReadonlySet<string>): LabelSet {
+  const names = Object.keys(values).sort()
+  const kept = without ? names.filter((name) => !without.has(name)) : names
+  return kept.map((name) => `${name}="${escaped(values[name] ?? '')}"`).join(',')
+}
+
+function escaped(value: string): string {
+  return /["\\\n]/.test(value) ? value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n') : value
+}

@@ -1,4 +1,5 @@
-import { readLabels, readNumber, readTail, scanLine } from './line.ts'
+import { createLabelBook, NO_LABELS } from './labels.ts'
+import { readNumber, readTail, scanLine } from './line.ts'
 import { ownText } from './lines.ts'
 import { type Buckets, type Labels, MAX_LABEL_SETS, type Page, type Sample } from './page.ts'
 import { createSpellings } from './spellings.ts'
@@ -17,43 +18,43 @@ export interface SampleKeeper {
   /** `false`: the line is malformed. */
   keepSample(series: Series<Sample>, text: string, from: number, nameTo: number, to: number): boolean
   keepBucket(series: Series<Buckets>, text: string, from: number, nameTo: number, to: number): boolean
-  kept(): Pick<Page, 'samples' | 'buckets' | 'overfull'>
+  kept(): Pick<Page, 'samples' | 'buckets' | 'labelSets' | 'overfull'>
 }
-
-const NO_LABELS: Labels = { text: '', values: {} }
 
 /**
  * Lines of one family differ in `le` and value alone: a label block is compared with the spellings already known, and
- * only a new one is cut into parts. The labels in it are read once a page.
+ * only a new one is cut into parts.
  */
 export function createSampleKeeper(): SampleKeeper {
   const samples = new Map<string, Series<Sample>>()
   const buckets = new Map<string, Series<Buckets>>()
   const overfull = new Set<string>()
-  const labelsByText = new Map<string, Labels | undefined>([['', NO_LABELS]])
+  const labelBook = createLabelBook()
   const bounds = new Map<string, number>()
   const plain = createSpellings()
   const withLe = createSpellings()
+  /** The timestamp beside the value that was read last. */
+  let stamp: number | undefined
 
   function keepSample(series: Series<Sample>, text: string, from: number, nameTo: number, to: number): boolean {
     const known = plain.match(text, nameTo, to)
-    if (known) return addSample(series, known.labels, text, nameTo + known.before.length, to)
+    if (known) return addSample(series, known.labels, readValue(text, nameTo + known.before.length, to))
     const line = text.slice(from, to)
     const scanned = scanLine(line)
-    const labels = scanned && labelsOf(scanned.labels, scanned.labelCount)
+    const labels = scanned && labelBook.read(scanned.labels, scanned.labelCount)
     if (!scanned || !labels || scanned.le) return false
     const before = ownText(line.slice(nameTo - from, scanned.blockTo))
     if (labels !== NO_LABELS) plain.add({ before, after: '', labels })
-    return addSample(series, labels, text, from + scanned.blockTo, to)
+    return addSample(series, labels, readValue(text, from + scanned.blockTo, to))
   }
 
-  function addSample(series: Series<Sample>, labels: Labels, text: string, from: number, to: number): boolean {
-    const whole = readWholeNumber(text, from, to)
-    const tail = whole === undefined ? readTail(text.slice(from, to)) : { value: whole }
-    if (!tail) return false
-    const { byLabels } = series
-    if (byLabels.size < MAX_LABEL_SETS || byLabels.has(labels)) byLabels.set(labels, { labels, ...tail })
-    else overfull.add(series.name)
+  function addSample(series: Series<Sample>, labels: Labels, value: number | undefined): boolean {
+    if (value === undefined) return false
+    const kept = series.byLabels.get(labels)
+    if (kept) {
+      kept.value = value // a label set that comes twice is one series: the last sample holds
+      kept.stamp = stamp
+    } else if (hasRoom(series)) series.byLabels.set(labels, { labels, value, stamp })
     return true
   }
 
@@ -61,60 +62,57 @@ export function createSampleKeeper(): SampleKeeper {
     const known = withLe.match(text, nameTo, to)
     if (known) {
       const bound = boundOf(text.slice(nameTo + known.before.length, withLe.leTo()))
-      return addBucket(series, known.labels, bound, text, withLe.leTo() + known.after.length, to)
+      return addBucket(series, known.labels, bound, readValue(text, withLe.leTo() + known.after.length, to))
     }
     const line = text.slice(from, to)
     const scanned = scanLine(line)
-    const labels = scanned && labelsOf(scanned.labels, scanned.labelCount)
+    const labels = scanned && labelBook.read(scanned.labels, scanned.labelCount)
     if (!scanned?.le || !labels) return false
     const before = ownText(line.slice(nameTo - from, scanned.le.from))
     withLe.add({ before, after: ownText(line.slice(scanned.le.to, scanned.blockTo)), labels })
     const bound = boundOf(line.slice(scanned.le.from, scanned.le.to))
-    return addBucket(series, labels, bound, text, from + scanned.blockTo, to)
+    return addBucket(series, labels, bound, readValue(text, from + scanned.blockTo, to))
   }
 
   function addBucket(
     series: Series<Buckets>,
     labels: Labels,
     bound: number | undefined,
-    text: string,
-    from: number,
-    to: number,
+    value: number | undefined,
   ): boolean {
-    const whole = readWholeNumber(text, from, to)
-    const tail = whole === undefined ? readTail(text.slice(from, to)) : { value: whole, stamp: undefined }
-    if (bound === undefined || !tail) return false
-    const kept = series.last?.labels === labels ? series.last : labelSetOf(series, labels)
+    if (bound === undefined || value === undefined) return false
+    const kept = series.last?.labels === labels ? series.last : bucketsWith(series, labels)
     if (!kept) return true
     kept.bounds.push(bound)
-    kept.counts.push(tail.value)
-    if (tail.stamp !== undefined) {
-      kept.oldest = Math.min(kept.oldest ?? tail.stamp, tail.stamp)
-      kept.newest = Math.max(kept.newest ?? tail.stamp, tail.stamp)
+    kept.counts.push(value)
+    if (stamp !== undefined) {
+      kept.oldest = Math.min(kept.oldest ?? stamp, stamp)
+      kept.newest = Math.max(kept.newest ?? stamp, stamp)
     }
     return true
   }
 
-  function labelSetOf(series: Series<Buckets>, labels: Labels): Buckets | undefined {
+  function bucketsWith(series: Series<Buckets>, labels: Labels): Buckets | undefined {
     series.last = series.byLabels.get(labels)
-    if (series.last) return series.last
-    if (series.byLabels.size >= MAX_LABEL_SETS) {
-      overfull.add(series.name)
-      return undefined
-    }
-    series.last = { labels, bounds: [], counts: [] }
+    if (series.last || !hasRoom(series)) return series.last
+    series.last = { labels, bounds: [], counts: [], oldest: undefined, newest: undefined }
     series.byLabels.set(labels, series.last)
     return series.last
   }
 
-  function labelsOf(text: string, count: number): Labels | undefined {
-    const known = labelsByText.get(text)
-    if (known || labelsByText.has(text)) return known
-    const values = readLabels(text, count)
-    const own = ownText(text)
-    const labels = values && { text: own, values }
-    labelsByText.set(own, labels)
-    return labels
+  function hasRoom({ name, byLabels }: Series<unknown>): boolean {
+    if (byLabels.size < MAX_LABEL_SETS) return true
+    overfull.add(name)
+    return false
+  }
+
+  function readValue(text: string, from: number, to: number): number | undefined {
+    stamp = undefined
+    const whole = readWholeNumber(text, from, to)
+    if (whole >= 0) return whole
+    const tail = readTail(text.slice(from, to))
+    stamp = tail?.stamp
+    return tail?.value
   }
 
   function boundOf(text: string): number | undefined {
@@ -130,7 +128,7 @@ export function createSampleKeeper(): SampleKeeper {
     bucketsOf: (name) => seriesOf(buckets, name),
     keepSample,
     keepBucket,
-    kept: () => ({ samples: listed(samples), buckets: listed(buckets), overfull }),
+    kept: () => ({ samples: listed(samples), buckets: listed(buckets), labelSets: labelBook.all(), overfull }),
   }
 }
 
@@ -149,9 +147,9 @@ function listed<T>(kept: Map<string, Series<T>>): Map<string, readonly T[]> {
   return lists
 }
 
-/** The commonest spellings, `12` and `12.0` after one blank; `undefined`: look closer. */
-function readWholeNumber(text: string, from: number, to: number): number | undefined {
-  if (text.charCodeAt(from) !== 32 || to - from > 16) return undefined
+/** The commonest spellings, `12` and `12.0` after one blank; -1: look closer. */
+function readWholeNumber(text: string, from: number, to: number): number {
+  if (text.charCodeAt(from) !== 32 || to - from > 16) return -1
   let value = 0
   let at = from + 1
   for (; at < to; at++) {
@@ -159,7 +157,7 @@ function readWholeNumber(text: string, from: number, to: number): number | undef
     if (digit < 0 || digit > 9) break
     value = value * 10 + digit
   }
-  if (at === from + 1) return undefined
+  if (at === from + 1) return -1
   const isWhole = at === to || (at + 2 === to && text.charCodeAt(at) === 46 && text.charCodeAt(at + 1) === 48)
-  return isWhole ? value : undefined
+  return isWhole ? value : -1
 }

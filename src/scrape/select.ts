@@ -1,6 +1,6 @@
 import type { Alias, BackendTable } from '../backends/backend.ts'
 import type { LabelSet } from '../signals/signals.ts'
-import type { Labels, Page } from './page.ts'
+import { type Labels, labelSet, type Page } from './page.ts'
 
 /** Samples with an own timestamp further from the scrape than this say nothing about now. */
 const STALE = 5 * 60_000
@@ -14,74 +14,60 @@ export interface ReadOptions {
 
 /** How the label sets of one page are chosen and named. */
 export interface Selection {
-  matches(labels: Labels, alias: Alias): boolean
+  /** The series that belong to an alias, without the parts of a total that is there itself. */
+  choose<T extends { labels: Labels }>(series: readonly T[] | undefined, alias: Alias): readonly T[]
   /** The label set without what only repeats a series; `gauge` leaves out more than the others. */
   setOf(labels: Labels, kind: 'gauge' | 'total'): LabelSet
-  /** The whole label set but for labels that never make a series of its own. */
-  identityOf(labels: Labels): LabelSet
   /** Whether a label tells engines or ranks apart. */
   tells(label: string): boolean
-  /** Leaves out the parts of a total that is there itself. */
-  withoutParts<T extends { labels: Labels }>(series: readonly T[]): readonly T[]
   isStale(stamp: number | undefined): boolean
 }
 
 export function createSelection(table: BackendTable, { model, now }: ReadOptions): Selection {
-  const dropped = {
-    total: new Set(['le', ...table.repeats, ...table.ignored]),
-    gauge: new Set(['le', ...table.repeats, ...(table.gaugeRepeats ?? []), ...table.ignored]),
-  }
-  const ignored = new Set(table.ignored)
+  const { totalLabel } = table
+  const total = new Set([...table.repeats, ...table.ignored])
+  const gauge = new Set([...total, ...(table.gaugeRepeats ?? [])])
   const sets = { total: new Map<Labels, LabelSet>(), gauge: new Map<Labels, LabelSet>() }
+  const without = { total, gauge }
 
   function matches(labels: Labels, { labels: only, not }: Alias): boolean {
-    const ofModel = modelOf(labels, table)
-    if (model !== undefined && ofModel !== undefined && ofModel !== model) return false
-    return hasAll(labels, only) && !(not && hasAny(labels, not))
+    if (model !== undefined && (modelOf(labels, table) ?? model) !== model) return false
+    return (!only || hasAll(labels, only)) && !(not && hasAny(labels, not))
+  }
+
+  function choose<T extends { labels: Labels }>(series: readonly T[] | undefined, alias: Alias): readonly T[] {
+    if (!series) return []
+    const isAll = model === undefined && !alias.labels && !alias.not
+    const chosen = isAll ? series : series.filter(({ labels }) => matches(labels, alias))
+    return totalLabel === undefined ? chosen : withoutParts(chosen, totalLabel)
+  }
+
+  function withoutParts<T extends { labels: Labels }>(series: readonly T[], label: string): readonly T[] {
+    const isTotal = ({ labels }: T) => labels.values[label] === undefined
+    if (series.every(isTotal)) return series
+    const rest = new Set([...gauge, label])
+    const totals = new Set(series.filter(isTotal).map(({ labels }) => labelSet(labels.values, rest)))
+    return series.filter((one) => isTotal(one) || !totals.has(labelSet(one.labels.values, rest)))
   }
 
   function setOf(labels: Labels, kind: 'gauge' | 'total'): LabelSet {
     let set = sets[kind].get(labels)
     if (set === undefined) {
-      set = labelSet(labels, dropped[kind])
+      set = without[kind].size === 0 ? labels.set : labelSet(labels.values, without[kind])
       sets[kind].set(labels, set)
     }
     return set
   }
 
-  function withoutParts<T extends { labels: Labels }>(series: readonly T[]): readonly T[] {
-    const { totalLabel } = table
-    if (totalLabel === undefined || !series.some(({ labels }) => labels.values[totalLabel])) return series
-    const rest = new Set([...dropped.gauge, totalLabel])
-    const isTotal = ({ labels }: T) => !labels.values[totalLabel]
-    const totals = new Set(series.filter(isTotal).map(({ labels }) => labelSet(labels, rest)))
-    return series.filter((one) => isTotal(one) || !totals.has(labelSet(one.labels, rest)))
-  }
-
   return {
-    matches,
+    choose,
     setOf,
-    identityOf: (labels) => labelSet(labels, ignored),
-    tells: (label) => !dropped.gauge.has(label) && !table.modelLabels.includes(label),
-    withoutParts,
+    tells: (label) => !gauge.has(label) && !table.modelLabels.includes(label),
     isStale: (stamp) => stamp !== undefined && Math.abs(now - stamp) > STALE,
   }
 }
 
-/** Sorted by name; an empty value is the same as no label. */
-function labelSet({ values }: Labels, dropped: ReadonlySet<string>): LabelSet {
-  return Object.keys(values)
-    .filter((name) => values[name] !== '' && !dropped.has(name))
-    .sort()
-    .map((name) => `${name}="${escaped(values[name] ?? '')}"`)
-    .join(',')
-}
-
-function escaped(value: string): string {
-  return value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')
-}
-
-function hasAll({ values }: Labels, wanted: Alias['labels'] = {}): boolean {
+function hasAll({ values }: Labels, wanted: NonNullable<Alias['labels']>): boolean {
   return Object.entries(wanted).every(([name, patterns]) => isOneOf(values[name], patterns))
 }
 
@@ -104,12 +90,6 @@ function modelOf({ values }: Labels, { modelLabels }: BackendTable): string | un
 }
 
 /** The models that the page names, in the order of the page. */
-export function modelsOf(page: Page, table: BackendTable): string[] {
-  const models = new Set<string>()
-  for (const series of [...page.samples.values(), ...page.buckets.values()])
-    for (const { labels } of series) {
-      const model = modelOf(labels, table)
-      if (model !== undefined) models.add(model)
-    }
-  return [...models]
+export function modelsOf({ labelSets }: Page, table: BackendTable): string[] {
+  return [...new Set(labelSets.flatMap((labels) => modelOf(labels, table) ?? []))]
 }

@@ -1,68 +1,75 @@
-import type { Alias, BackendTable, SignalRow } from '../backends/backend.ts'
-import type { GaugeSignal } from '../signals/signals.ts'
-import type { FaultKind } from './histograms.ts'
-import type { Labels, Page } from './page.ts'
-import { faultOf, note, type Reading } from './read.ts'
+import type { BackendTable } from '../backends/backend.ts'
+import type { GaugeSignal, Signal } from '../signals/signals.ts'
+import { type FaultKind, faultOf, note, type Reading } from './outcome.ts'
+import type { Labels } from './page.ts'
+import type { NamedAlias, WantedSignal } from './wanted.ts'
 
 /**
  * Reads a gauge for each subject (GPU, MIG instance, upstream). Which alias feeds it is settled for each subject by
  * itself: a split GPU has other series than a whole one. A subject that is named at all is in the readings, since the
  * one that is gone is told by its absence.
  */
-export function readSubjects(signal: GaugeSignal, row: SignalRow, { page, table, selection, readings }: Reading): void {
+export function readSubjects({ signal, aliases }: WantedSignal, reading: Reading): void {
+  const { subjects } = reading.readings
   const settled = new Set<string>()
-  for (const alias of row.from) {
-    const rests = alias.rest === undefined ? undefined : valuesOf(alias.rest, alias, page, table)
-    for (const [subject, { value, isStale }] of valuesOf(alias.name, alias, page, table)) {
-      readings.subjects[subject] ??= {}
-      const gauges = readings.subjects[subject]
+  for (const alias of aliases) {
+    const rests = alias.rest === undefined ? undefined : publishedOf(alias.rest, alias, reading)
+    for (const [subject, published] of publishedOf(alias.name, alias, reading)) {
       const rest = rests?.get(subject)
       if (settled.has(subject) || (rests && !rest)) continue
       settled.add(subject)
-      const [number, fault] =
-        isStale || rest?.isStale ? [Number.NaN, 'stale-sample' as const] : [share(value, rest, alias), undefined]
-      const wrong: FaultKind | undefined = fault ?? faultOf(signal, number)
-      if (wrong === undefined) gauges[signal] = number
-      note(readings, signal, alias.name, wrong)
+      const { value, fault } = judge(signal, alias, published, rest)
+      if (fault === undefined) subjects[subject] = { ...subjects[subject], [signal as GaugeSignal]: value }
+      note(reading.readings, signal, alias.name, fault)
     }
-  }
-  function valuesOf(name: string, alias: Alias, from: Page, by: BackendTable): Map<string, Valued> {
-    const values = new Map<string, Valued>()
-    for (const { labels, value, stamp } of from.samples.get(name) ?? []) {
-      const subject = subjectOf(labels, by)
-      if (subject === undefined || !selection.matches(labels, alias)) continue
-      const before = values.get(subject)
-      // A GPU that several pods share is repeated for each of them.
-      if (!before || !(value <= before.value)) values.set(subject, { value, isStale: selection.isStale(stamp) })
-      const name = nameOf(labels, by)
-      if (name !== undefined) readings.subjectNames = { [subject]: name, ...readings.subjectNames }
-    }
-    return values
   }
 }
 
-interface Valued {
+interface Published {
   value: number
   isStale: boolean
 }
 
+/** What a name says of each subject. A GPU that several pods share is repeated for each of them and counts once. */
+function publishedOf(name: string, alias: NamedAlias, { page, table, selection, readings }: Reading) {
+  const published = new Map<string, Published>()
+  for (const { labels, value, stamp } of selection.choose(page.samples.get(name), alias)) {
+    const subject = subjectOf(labels, table)
+    if (subject === undefined) continue
+    const before = published.get(subject)
+    if (!before || !(value <= before.value)) published.set(subject, { value, isStale: selection.isStale(stamp) })
+    readings.subjects[subject] ??= {}
+    const display = nameOf(labels, table)
+    if (display !== undefined) readings.subjectNames = { ...readings.subjectNames, [subject]: display }
+  }
+  return published
+}
+
 /** The published value in the signal's unit, or its share of itself and the rest. */
-function share(value: number, rest: Valued | undefined, { scale = 1 }: Alias): number {
-  if (!rest) return value * scale
-  const isBelievable = (n: number) => n >= 0 && n < Number.MAX_SAFE_INTEGER // 2^63 is "not supported"
-  return isBelievable(value) && isBelievable(rest.value) ? value / (value + rest.value) : Number.NaN
+function judge(
+  signal: Signal,
+  { scale = 1 }: NamedAlias,
+  published: Published,
+  rest: Published | undefined,
+): { value: number; fault: FaultKind | undefined } {
+  if (published.isStale || rest?.isStale) return { value: Number.NaN, fault: 'stale-sample' }
+  if (!rest) return { value: published.value * scale, fault: faultOf(signal, published.value * scale) }
+  const value = published.value / (published.value + rest.value)
+  const areBelievable = [published, rest].every((part) => part.value >= 0 && part.value < Number.MAX_SAFE_INTEGER)
+  return { value, fault: areBelievable ? faultOf(signal, value) : 'out-of-range' }
 }
 
 /** `GPU-…`, `GPU-…/mig 3`, or the upstream's name; `undefined` where the labels name none. */
 function subjectOf({ values }: Labels, { subject }: BackendTable): string | undefined {
-  if (!subject || !values[subject.id]) return undefined
-  const instance = subject.kind === 'gpu' ? values[subject.instance] : undefined
-  return instance ? `${values[subject.id]}/mig ${instance}` : values[subject.id]
+  const id = subject && values[subject.id]
+  if (id === undefined || id === '__proto__') return undefined // foreign text becomes a key
+  const instance = subject?.kind === 'gpu' ? values[subject.instance] : undefined
+  return instance === undefined ? id : `${id}/mig ${instance}`
 }
 
 /** For people: `Tesla T4 0`. */
 function nameOf({ values }: Labels, { subject }: BackendTable): string | undefined {
   if (subject?.kind !== 'gpu') return undefined
-  const parts = subject.name.flatMap((name) => values[name] || [])
+  const parts = subject.name.flatMap((label) => values[label] ?? [])
   return parts.length > 0 ? parts.join(' ') : undefined
 }

@@ -1,4 +1,4 @@
-import type { Alias, BackendTable } from '../backends/backend.ts'
+import type { Alias, BackendTable, SignalRow } from '../backends/backend.ts'
 import { SIGNALS, type Signal, type SignalKind } from '../signals/signals.ts'
 
 /** A sample name that a table asks for, and what a reader does with it. */
@@ -7,37 +7,76 @@ export interface Wanted {
   use: 'sample' | 'bucket' | 'mark'
 }
 
+/** An alias with the sample names that belong to it. */
+export interface NamedAlias extends Alias {
+  /** For a histogram, its own name: that of a summary's quantiles. */
+  bucket: string
+  sum: string
+  count: string
+  created: string
+  parts: readonly { name: string; created: string }[]
+}
+
+/** A row of a table, ready to be read. */
+export interface WantedSignal {
+  signal: Signal
+  kind: SignalKind
+  row: SignalRow
+  aliases: readonly NamedAlias[]
+}
+
+/** What a table asks for: worked out once, since it is the same for every page. */
+export interface Plan {
+  names: ReadonlyMap<string, Wanted>
+  signals: readonly WantedSignal[]
+}
+
 /** Unix seconds; tells a restart. Python and Go clients publish it, whatever the server. */
 export const START_TIME = 'process_start_time_seconds'
 
-const known = new WeakMap<BackendTable, ReadonlyMap<string, Wanted>>()
+const plans = new WeakMap<BackendTable, Plan>()
 
-/** The sample names that a backend's table asks for. */
-export function wantedNames(table: BackendTable): ReadonlyMap<string, Wanted> {
-  const before = known.get(table)
-  if (before) return before
-  const names = new Map<string, Wanted>()
-  const add = (name: string, use: Wanted['use']) => names.set(name, { name, use })
-  for (const { series } of table.recognise) add(series, 'mark')
-  for (const name of [START_TIME, ...(table.settings ?? [])]) add(name, 'sample')
-  for (const signal of Object.keys(table.signals) as Signal[])
-    for (const alias of table.signals[signal]?.from ?? []) addAlias(add, alias, SIGNALS[signal].kind)
-  known.set(table, names)
-  return names
+export function planOf(table: BackendTable): Plan {
+  const known = plans.get(table)
+  if (known) return known
+  const signals = (Object.entries(table.signals) as [Signal, SignalRow][]).map(([signal, row]) => {
+    const { kind } = SIGNALS[signal]
+    return { signal, kind, row, aliases: row.from.map((alias) => withNames(alias, kind)) }
+  })
+  const plan = { names: namesOf(table, signals), signals }
+  plans.set(table, plan)
+  return plan
 }
 
-function addAlias(add: (name: string, use: Wanted['use']) => void, alias: Alias, kind: SignalKind): void {
-  for (const name of [alias.name, ...(alias.plus ?? []), ...(alias.rest === undefined ? [] : [alias.rest])]) {
-    add(name, 'sample') // for a histogram: the quantiles of a summary
-    if (kind === 'gauge') continue
-    add(createdName(name, kind), 'sample')
-    if (kind === 'counter') continue
-    add(`${name}_bucket`, 'bucket')
-    for (const suffix of ['_sum', '_count']) add(name + suffix, 'sample')
-  }
+function withNames(alias: Alias, kind: SignalKind): NamedAlias {
+  const created = (name: string) => createdName(name, kind)
+  const [bucket, sum, count] = [`${alias.name}_bucket`, `${alias.name}_sum`, `${alias.name}_count`]
+  const parts = (alias.plus ?? []).map((name) => ({ name, created: created(name) }))
+  return { ...alias, bucket, sum, count, created: created(alias.name), parts }
 }
 
-/** The series with the start time of a counter or histogram: the counters `x_total`, `x_count`, `x_sum` and `x` have `x_created`. */
-export function createdName(name: string, kind: SignalKind): string {
+/** The counters `x_total`, `x_count`, `x_sum` and `x`, and the histogram `x`, have `x_created` for their start time. */
+function createdName(name: string, kind: SignalKind): string {
   return `${kind === 'counter' ? name.replace(/_(?:total|count|sum)$/, '') : name}_created`
+}
+
+function namesOf(table: BackendTable, signals: readonly WantedSignal[]): ReadonlyMap<string, Wanted> {
+  const names = new Map<string, Wanted>()
+  const add = (use: Wanted['use'], wanted: readonly string[]) => {
+    for (const name of wanted) names.set(name, { name, use })
+  }
+  add(
+    'mark',
+    table.recognise.map(({ series }) => series),
+  )
+  add('sample', [START_TIME, ...(table.settings ?? [])])
+  for (const { kind, aliases } of signals)
+    for (const { name, rest, parts, created, sum, count, bucket } of aliases) {
+      add('sample', [name, ...parts.map((part) => part.name), ...(rest === undefined ? [] : [rest])])
+      if (kind !== 'gauge') add('sample', [created, ...parts.map((part) => part.created)])
+      if (kind !== 'histogram') continue
+      add('sample', [sum, count])
+      add('bucket', [bucket])
+    }
+  return names
 }
