@@ -65,7 +65,8 @@ test('whatever the variables hold, the outcome is a configuration or problems th
 })
 
 test('whatever stands around a secret, no problem shows it', () => {
-  const around = fc.string({ unit: 'grapheme-ascii', maxLength: 8 })
+  const letter = fc.oneof(fc.string({ minLength: 1, maxLength: 1 }), fc.constantFrom(',', ' ', '=', '@', ':', '/', '%'))
+  const around = fc.string({ unit: letter, maxLength: 8 })
   const secretNames = [
     'NOTIFLY_TOKEN',
     'NOTIFLY_FALLBACK_TOKEN',
