@@ -22,7 +22,7 @@ export const dcgm: BackendTable = {
       perSubject: true,
     },
     gpu_temperature: { from: [{ name: 'DCGM_FI_DEV_GPU_TEMP' }], perSubject: true },
-    gpu_xid: { from: [{ name: 'DCGM_FI_DEV_XID_ERRORS' }], perSubject: true }, // absent: none since the start
+    gpu_xid: { from: [{ name: 'DCGM_FI_DEV_XID_ERRORS' }], perSubject: true, zeroBeside: 'gpu_utilisation' },
   },
   modelLabels: [],
   repeats: [],

@@ -28,6 +28,7 @@ export function missingSignals(
   const finished = Object.values(readings.counters.finished ?? {}).some((c) => c.value > 0)
   const gone = signalsOf(table).filter((signal) => {
     if (!seen.includes(signal) || !fed.has(signal) || isPresent(signal, readings)) return false
+    if (table.signals[signal]?.zeroBeside) return false
     const { kind } = SIGNALS[signal]
     return kind === 'gauge' || (finished && (kind === 'histogram' || STEADY.includes(signal)))
   })
