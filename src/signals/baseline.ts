@@ -58,7 +58,7 @@ export function bin(running: number): number {
 function settled(baseline: Baseline | undefined, now: number, options: PastOptions = {}): number[] | undefined {
   const { atLeast = 10 } = options
   if (baseline === undefined || isForgotten(baseline, now)) return undefined
-  if (now - baseline.since < HOUR || baseline.values.length < Math.max(1, atLeast)) return undefined
+  if (now - baseline.since < HOUR || baseline.values.length < atLeast) return undefined
   return [...baseline.values].sort((a, b) => a - b)
 }
 

@@ -53,7 +53,7 @@ describe('learning', () => {
     const before = steady(3)
     const later = learn(before, 9, before.since - HOUR)
     expect(later.values.at(-1)).toBe(9)
-    expect(later.at).toBe(before.since - HOUR)
+    expect(later).toMatchObject({ since: before.since - HOUR, at: before.since - HOUR })
     expect(learn(later, 8, later.at + 3 * MINUTE).values.at(-1)).toBe(8)
   })
 })

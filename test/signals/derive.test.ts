@@ -178,6 +178,8 @@ describe('the failed share', () => {
 
   test('counts them on top where they are two', () => {
     expect(failing(30, 10, { finished: 'tgi_request_success', failed: 'tgi_request_failure' })).toBe(0.25)
+    expect(failing(15, 10, { finished: 'tgi_request_success', failed: 'tgi_request_failure' })).toBe(0.4)
+    expect(failing(30, 10)).toBe(0.25)
   })
 
   test('is unknown below 20 requests', () => {

@@ -54,6 +54,15 @@ describe('counters', () => {
     })
   }
 
+  test('a label set that was missing for longer than the window is forgotten, and is born again', () => {
+    const without = Array.from({ length: 7 }, (_, i) => tokens({ a: 200 + i }))
+    const told = follow([tokens({ a: 100, b: 9_000 }), ...without, tokens({ a: 300, b: 9_006 })])
+    const known = told.map(({ history }) => 'b' in (history.counters.generation_tokens ?? {}))
+    expect(known).toEqual([true, true, true, true, true, true, true, false, true])
+    const last = told.at(-1)?.history
+    expect(last && sinceLast(last)?.byLabels.generation_tokens).toEqual({ a: 94, b: 9_006 })
+  })
+
   test('a signal that appears after a good reading counts from zero', () => {
     const [, second] = follow([emptyReadings(), tokens({ a: 12 })])
     expect(second && increases(second.history)?.counters.generation_tokens).toBe(12)
@@ -124,6 +133,12 @@ describe('restarts', () => {
     expect(second?.faults).toEqual([{ signal: 'finished', series: 'finished', what: 'restarted' }])
   })
 
+  test('a label set that went with the old process has no past in the new one', () => {
+    const both = { ...tokens({ a: 100, b: 50 }), startedAt: 1_000 }
+    const [, , third] = follow([both, started(9_000, 10), { ...tokens({ a: 20, b: 60 }), startedAt: 9_000 }])
+    expect(third && sinceLast(third.history)?.byLabels.generation_tokens).toEqual({ a: 10, b: 60 })
+  })
+
   test('after a restart the window begins at the reading before it, so that its rate is not thinned', () => {
     const told = follow([
       tokens({ a: 100 }),
@@ -179,6 +194,11 @@ describe('histograms', () => {
     expect(found && quantile(0.99, found)?.value).toBeCloseTo(19, 9)
   })
 
+  test('as many bounds, but others, are a restart too', () => {
+    const found = between({ bounds: [1, 5], counts: [10, 20, 20] }, { bounds: [2, 5], counts: [30, 40, 40] })
+    expect(found?.histograms.ttft).toEqual({ bounds: [2, 5], counts: [30, 40, 40] })
+  })
+
   test('one bucket that fell restarts the whole histogram, though its count rose', () => {
     const [, second] = follow([
       ttft({ bounds: [1, 5], counts: [50, 60, 60], sum: 100 }),
@@ -199,6 +219,12 @@ describe('histograms', () => {
     expect(found?.histograms.ttft?.counts).toEqual([10, 10, 12, 12])
     const increase = found?.histograms.ttft
     expect(increase && quantile(0.99, increase, 5)?.value).toBeCloseTo(1.94, 9)
+  })
+
+  test('a dip of a few among very few observations is no fault', () => {
+    const found = between({ bounds: [1, 5], counts: [9, 9, 9] }, { bounds: [1, 5], counts: [11, 10, 11] })
+    expect(found?.histograms.ttft?.counts).toEqual([2, 2, 2])
+    expect(found?.faults).toEqual([])
   })
 
   test('case 29: buckets that are not cumulative at all are a data fault and no reading', () => {
@@ -310,6 +336,9 @@ describe('the readings that are kept', () => {
       told.push(increases(past)?.counters.generation_tokens)
     }
     expect(told).toEqual([undefined, 10, undefined, undefined, 15])
+    const restarted = follow([tokens({ a: 10 }), tokens({ a: 5 })]).at(-1)?.history
+    expect(restarted?.restartedAt).toBe(T0 + MINUTE)
+    expect(remember(restarted, tokens({ a: 6 }), T0, WINDOW).history.restartedAt).toBeUndefined()
   })
 
   test('a page with thousands of label sets keeps those known first, and no new one counts from zero', () => {
