@@ -1,6 +1,6 @@
 import type { PushConfig, PushServer } from '../config/config.ts'
 import { mask } from '../log.ts'
-import { discard, send, withDeadline } from '../scrape/get.ts'
+import { discard, send, startDeadline } from '../scrape/get.ts'
 import { failureOf, neverSent, serverWords } from '../scrape/wire.ts'
 import type { Failure } from '../state/failure.ts'
 import type { Message } from './message.ts'
@@ -76,7 +76,8 @@ async function exchange(
   secrets: readonly string[],
   { timeout, dispatcher, now }: AttemptOptions,
 ): Promise<Omit<Try, 'took'>> {
-  const signal = withDeadline(timeout)
+  const deadline = startDeadline(timeout)
+  const { signal } = deadline
   try {
     const response = await send(url, { method: 'POST', headers, body, signal, dispatcher })
     const answer = response.status
@@ -94,6 +95,8 @@ async function exchange(
   } catch (error) {
     const answer: Failure = signal.aborted ? { kind: 'timeout' } : failureOf(error, false)
     return { answer, reason: answer.code ?? answer.kind }
+  } finally {
+    deadline.clear()
   }
 }
 

@@ -1,5 +1,5 @@
 import type { IO } from '../io.ts'
-import { discard, openDispatcher, send, withDeadline } from '../scrape/get.ts'
+import { discard, openDispatcher, send, startDeadline } from '../scrape/get.ts'
 import { failureOf, serverWords } from '../scrape/wire.ts'
 
 export interface PingOptions {
@@ -25,10 +25,11 @@ export async function ping(
   if (target === undefined) return
   const { host, pathname } = new URL(target)
   const connections = openDispatcher()
+  const deadline = startDeadline(timeout)
   try {
     const response = await send(target, {
       headers: { 'user-agent': 'queuebell' },
-      signal: withDeadline(timeout),
+      signal: deadline.signal,
       redirect: 'follow',
       dispatcher: connections.dispatcher,
     })
@@ -44,6 +45,7 @@ export async function ping(
     const { kind, code } = failureOf(error, false)
     io.log.warn('ping failed', { host, ok, failure: kind, code })
   } finally {
+    deadline.clear()
     await connections.close()
   }
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import Agent from 'undici/lib/dispatcher/agent.js'
 import { mask } from '../log.ts'
 import type { Failure } from '../state/failure.ts'
@@ -27,7 +28,8 @@ const MAX_HOPS = 5
  * Every failure is a result, never an exception, and shows nothing of the request's credentials.
  */
 export async function get(url: string, options: GetOptions): Promise<Got> {
-  const signal = withDeadline(options.timeout, options.signal)
+  const deadline = startDeadline(options.timeout, options.signal)
+  const { signal } = deadline
   const headers = {
     accept: 'text/plain;version=0.0.4',
     'accept-encoding': 'identity',
@@ -46,6 +48,8 @@ export async function get(url: string, options: GetOptions): Promise<Got> {
     return { ok: true, contentType, headers: response.headers, bytes: read }
   } catch (error) {
     return { ok: false, failure: signal.aborted ? { kind: 'timeout' } : failureOf(error, inBody) }
+  } finally {
+    deadline.clear()
   }
 }
 
@@ -76,10 +80,36 @@ export function send(url: string, init: Omit<RequestInit, 'dispatcher'> & { disp
   return globalThis.fetch(url, { redirect: 'manual', ...init } as RequestInit)
 }
 
-/** Aborts with a TimeoutError after `ms`, or when `signal` aborts. */
-export function withDeadline(ms: number, signal?: AbortSignal): AbortSignal {
-  const deadline = AbortSignal.timeout(Math.max(0, Math.round(ms)))
-  return signal === undefined ? deadline : AbortSignal.any([deadline, signal])
+/** The end of a request: after some milliseconds, or with the signal of something larger. */
+export interface Deadline {
+  signal: AbortSignal
+  /** To be called when the request is over, whatever came of it. */
+  clear(): void
+}
+
+/**
+ * Aborts with a TimeoutError after `ms`, or when `outer` aborts.
+ *
+ * Not `AbortSignal.any([AbortSignal.timeout(ms), outer])`: the collector may take the combined signal while a request
+ * waits for it, and then the deadline never comes. https://github.com/nodejs/node/issues/57736
+ */
+export function startDeadline(ms: number, outer?: AbortSignal): Deadline {
+  const controller = new AbortController()
+  const late = () => controller.abort(new DOMException('The time for this request is over', 'TimeoutError'))
+  const timer = setTimeout(late, Math.max(0, ms))
+  if (outer !== undefined) {
+    // The end of one run is waited for by all of its requests.
+    setMaxListeners(0, outer)
+    outer.addEventListener('abort', late)
+    if (outer.aborted) late()
+  }
+  return {
+    signal: controller.signal,
+    clear() {
+      clearTimeout(timer)
+      outer?.removeEventListener('abort', late)
+    },
+  }
 }
 
 /** Lets go of a body that nobody reads, so that its socket is freed. Not awaited: a copied body waits for its other half. */

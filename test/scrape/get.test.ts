@@ -1,7 +1,9 @@
 import net from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test, vi } from 'vitest'
-import { type GetOptions, type Got, get, openDispatcher } from '../../src/scrape/get.ts'
+import { type GetOptions, type Got, get, openDispatcher, startDeadline } from '../../src/scrape/get.ts'
 import { failureOf, neverSent, toWords } from '../../src/scrape/wire.ts'
 import { deafUrl, serve, serveRaw } from './loopback.ts'
 
@@ -80,6 +82,34 @@ describe('time', () => {
     const { got, took } = await ask(server.url, { timeout: 60_000, signal: AbortSignal.timeout(100) })
     expect(got).toEqual({ ok: false, failure: { kind: 'timeout' } })
     expect(took).toBeLessThan(2_000)
+  })
+
+  test('the deadline comes although the collector runs while the answer is awaited', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const server = await serveRaw(() => {})
+    const timer = setInterval(collect, 20)
+    const run = startDeadline(10_000)
+    const all = Promise.all(Array.from({ length: 10 }, () => ask(server.url, { timeout: 400, signal: run.signal })))
+    const answers = await all.finally(() => {
+      clearInterval(timer)
+      run.clear()
+    })
+    expect(answers.map(({ got }) => got.ok)).not.toContain(true)
+    expect(Math.max(...answers.map(({ took }) => took))).toBeLessThan(5_000)
+  })
+
+  test('a deadline that is cleared, or whose run was over before it began, keeps nothing alive', () => {
+    const over = new AbortController()
+    over.abort()
+    const late = startDeadline(60_000, over.signal)
+    expect(late.signal.aborted).toBe(true)
+    late.clear()
+    const run = new AbortController()
+    const early = startDeadline(60_000, run.signal)
+    early.clear()
+    run.abort()
+    expect(early.signal.aborted).toBe(false)
   })
 
   test('case 84: an address has far more than 250 ms for its handshake, and both families are tried', async () => {
