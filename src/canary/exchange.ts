@@ -43,6 +43,8 @@ export interface Exchange {
 export function headersOf(endpoint: Endpoint, requestId: string): Record<string, string> {
   return {
     'user-agent': 'queuebell',
+    // A proxy that compresses a stream also gathers it, and the first token would wait for the last.
+    'accept-encoding': 'identity',
     'x-request-id': requestId,
     ...(endpoint.authorization === undefined ? {} : { authorization: endpoint.authorization }),
   }
@@ -64,7 +66,7 @@ export async function exchange(request: Exchange): Promise<Response> {
       dispatcher,
     })
   } catch (error) {
-    throw new CanaryFailed(failureOf(error, false))
+    throw new CanaryFailed(signal.aborted ? { kind: 'timeout' } : failureOf(error, false))
   }
 }
 
@@ -73,10 +75,10 @@ export async function exchange(request: Exchange): Promise<Response> {
  * and so does the end of the body.
  * @throws {CanaryFailed} when the body is cut, late or too long.
  */
-export async function* lines(response: Response): AsyncGenerator<string> {
+export async function* lines(response: Response, signal: AbortSignal): AsyncGenerator<string> {
   let rest = ''
   let halfBreak = false
-  for await (const text of textOf(response)) {
+  for await (const text of textOf(response, signal)) {
     // A long line in many small chunks must not be searched from its beginning for each of them.
     if (!halfBreak && !/[\r\n]/.test(text)) {
       rest += text
@@ -95,22 +97,27 @@ export async function* lines(response: Response): AsyncGenerator<string> {
  * The whole text of an answer.
  * @throws {CanaryFailed} as {@link lines}.
  */
-export async function wholeText(response: Response): Promise<string> {
+export async function wholeText(response: Response, signal: AbortSignal): Promise<string> {
   let whole = ''
-  for await (const text of textOf(response)) whole += text
+  for await (const text of textOf(response, signal)) whole += text
   return whole
 }
 
-async function* textOf(response: Response): AsyncGenerator<string> {
+async function* textOf(response: Response, signal: AbortSignal): AsyncGenerator<string> {
   if (!response.body) return
   const reader = response.body.getReader()
+  // Not awaited: on a body that somebody has copied, the cancel waits for the other half for ever.
+  const cancel = () => void reader.cancel().catch(() => {})
+  // fetch ends the read by itself at the deadline, except where its decoder got stuck.
+  signal.addEventListener('abort', cancel)
   const decoder = new TextDecoder()
   let bytes = 0
   try {
     for (;;) {
       const chunk = await reader.read().catch((error: unknown) => {
-        throw new CanaryFailed(bodyFailure(error))
+        throw new CanaryFailed(signal.aborted ? { kind: 'timeout' } : bodyFailure(error))
       })
+      if (signal.aborted) throw new CanaryFailed({ kind: 'timeout' })
       if (chunk.done) break
       bytes += chunk.value.byteLength
       if (bytes > MOST_BYTES) throw new CanaryFailed({ kind: 'too-large' })
@@ -118,8 +125,8 @@ async function* textOf(response: Response): AsyncGenerator<string> {
     }
     yield decoder.decode()
   } finally {
-    // Not awaited: on a body that somebody has copied, the cancel waits for the other half for ever.
-    void reader.cancel().catch(() => {})
+    signal.removeEventListener('abort', cancel)
+    cancel()
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Endpoint } from '../config/config.ts'
 import type { Answer, CanaryFacts } from '../rules/observation.ts'
-import { withDeadline } from '../scrape/get.ts'
 import { failureOf } from '../scrape/wire.ts'
 import { gaugeReadings } from '../signals/readings.ts'
 import { below, wholeModelName } from './address.ts'
+import { withinTime } from './deadline.ts'
 import { CanaryFailed, type CanaryOptions, exchange, headersOf, lines, wholeText, wordsFrom } from './exchange.ts'
 import { type FinalLine, phasesOf, readLine } from './ollama-line.ts'
 import { busyFacts, failureOfStatus, Refused, refusesForLoad, saysBusy, saysModelMissing } from './refusal.ts'
@@ -26,28 +26,24 @@ const MOST_LINES = 256
  */
 export async function ollamaCanary(endpoint: Endpoint, options: CanaryOptions): Promise<Answer> {
   if (endpoint.model === undefined) return { up: false, failure: { kind: 'other', detail: 'OLLAMA_MODEL is not set' } }
-  const asking: Asking = {
-    endpoint,
-    options,
-    model: endpoint.model,
-    signal: withDeadline(endpoint.timeout, options.signal),
-    found: false,
-  }
+  const asking = { endpoint, options, model: endpoint.model, found: false }
   try {
-    const place = await findModel(asking)
-    if (place.loaded) return await generate({ ...asking, found: true }, place)
-    if (!(await isKnown(asking))) return met(asking, { status: 'model-missing' })
-    if (options.canary.load && loadFits(options)) {
-      // The load has a budget of its own: a short canary would abort it again and again.
-      return await generate(
-        { ...asking, found: true, signal: withDeadline(options.canary.loadTimeout, options.signal) },
-        place,
-      )
-    }
-    return met(asking, { status: place.others ? 'other-model' : 'not-loaded' })
+    return await withinTime(endpoint.timeout, options.signal, (signal) => look({ ...asking, signal }))
   } catch (error) {
-    return answerOf(asking, error)
+    if (error instanceof Refused) return met(asking, error.facts)
+    return { up: false, failure: error instanceof CanaryFailed ? error.failure : failureOf(error, true) }
   }
+}
+
+async function look(asking: Asking): Promise<Answer> {
+  const place = await findModel(asking)
+  if (place.loaded) return generate({ ...asking, found: true }, place)
+  if (!(await isKnown(asking))) return met(asking, { status: 'model-missing' })
+  const { canary, signal: run } = asking.options
+  if (!canary.load || !loadFits(asking.options))
+    return met(asking, { status: place.others ? 'other-model' : 'not-loaded' })
+  // The load has a budget of its own: a short canary would abort it again and again.
+  return withinTime(canary.loadTimeout, run, (signal) => generate({ ...asking, found: true, signal }, place))
 }
 
 interface Asking {
@@ -133,12 +129,12 @@ async function generate(asking: Asking, place: Place, think: false | null = fals
   const start = clock()
   const response = await ask(asking, 'api/generate', request)
   if (response.status === 400 && think !== null) {
-    const text = await wholeText(response)
+    const text = await wholeText(response, asking.signal)
     // Old versions, and models that only ever think, refuse the setting itself.
     if (/think/i.test(text)) return generate(asking, place, null)
     throw refusal(asking, response, text)
   }
-  if (response.status !== 200) throw refusal(asking, response, await wholeText(response))
+  if (response.status !== 200) throw refusal(asking, response, await wholeText(response, asking.signal))
   const final = await finalLine(asking, response)
   const phases = phasesOf(final, (clock() - start) / 1_000)
   const cold = !place.loaded || (phases.load ?? 0) >= COLD_FROM
@@ -170,7 +166,7 @@ function ask(asking: Asking, path: string, body?: unknown): Promise<Response> {
 
 /** The body of an answer with status 200; any other status is a refusal or a failure. */
 async function accepted(asking: Asking, response: Response): Promise<string> {
-  const text = await wholeText(response)
+  const text = await wholeText(response, asking.signal)
   if (response.status === 200) return text
   throw refusal(asking, response, text)
 }
@@ -190,7 +186,7 @@ function refusal(asking: Asking, response: Response, text: string): Error {
 async function finalLine(asking: Asking, response: Response): Promise<FinalLine> {
   let count = 0
   let unread: string | undefined
-  for await (const text of lines(response)) {
+  for await (const text of lines(response, asking.signal)) {
     if (text.trim() === '') continue
     if (unread !== undefined) break
     const line = readLine(text)
@@ -211,12 +207,11 @@ function errorInStream(asking: Asking, error: string): Error {
   return new CanaryFailed({ kind: 'stream-error', detail: words })
 }
 
-function answerOf(asking: Asking, error: unknown): Answer {
-  if (error instanceof Refused) return met(asking, error.facts)
-  return { up: false, failure: error instanceof CanaryFailed ? error.failure : failureOf(error, true) }
-}
-
-function met(asking: Asking, facts: CanaryFacts, gauges: Parameters<typeof gaugeReadings>[0] = {}): Answer {
+function met(
+  asking: Omit<Asking, 'signal'>,
+  facts: CanaryFacts,
+  gauges: Parameters<typeof gaugeReadings>[0] = {},
+): Answer {
   const readings = gaugeReadings(gauges, asking.model)
   return {
     up: true,

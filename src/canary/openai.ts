@@ -1,9 +1,9 @@
 import type { Endpoint } from '../config/config.ts'
 import type { Answer, CanaryFacts } from '../rules/observation.ts'
-import { withDeadline } from '../scrape/get.ts'
 import { failureOf } from '../scrape/wire.ts'
 import { gaugeReadings } from '../signals/readings.ts'
 import { below, openaiBase } from './address.ts'
+import { withinTime } from './deadline.ts'
 import { events, readEvent } from './events.ts'
 import { CanaryFailed, type CanaryOptions, exchange, headersOf, lines, wholeText, wordsFrom } from './exchange.ts'
 import { adapt, type Form, firstForm, routeOf, toBody } from './openai-form.ts'
@@ -18,19 +18,18 @@ const MOST_TOKENS = 16
  * is here, as a user sees it. Reasoning counts as a token, a chunk that holds only the role does not.
  */
 export async function openaiCanary(endpoint: Endpoint, options: CanaryOptions): Promise<Answer> {
-  const asking: Asking = {
-    endpoint,
-    options,
-    base: openaiBase(endpoint.url),
-    signal: withDeadline(endpoint.timeout, options.signal),
-  }
+  const asking = { endpoint, options, base: openaiBase(endpoint.url) }
   try {
-    const model = endpoint.model ?? (await firstModel(asking))
-    return await complete({ ...asking, model })
+    return await withinTime(endpoint.timeout, options.signal, (signal) => look({ ...asking, signal }))
   } catch (error) {
     if (error instanceof Refused) return met(asking, error.facts)
     return { up: false, failure: error instanceof CanaryFailed ? error.failure : failureOf(error, true) }
   }
+}
+
+async function look(asking: Asking): Promise<Answer> {
+  const model = asking.endpoint.model ?? (await firstModel(asking))
+  return complete({ ...asking, model })
 }
 
 interface Asking {
@@ -45,7 +44,7 @@ interface Asking {
 /** The model to ask where none is configured: the first that the server lists. */
 async function firstModel(asking: Asking): Promise<string> {
   const response = await ask(asking, 'v1/models')
-  const text = await wholeText(response)
+  const text = await wholeText(response, asking.signal)
   if (response.status !== 200) throw refusal(asking, response, text)
   const id = /"id"\s*:\s*("(?:[^"\\]|\\.)+")/.exec(text)?.[1]
   if (id === undefined)
@@ -60,7 +59,7 @@ async function complete(asking: Asking & { model: string }): Promise<Answer> {
     const start = asking.options.clock()
     const response = await ask(asking, routeOf(form), toBody(form, asking.model))
     if (response.status === 200) return await firstToken(asking, response, start)
-    const text = await wholeText(response)
+    const text = await wholeText(response, asking.signal)
     const next = adapt(form, response.status, text)
     if (!next) throw refusal(asking, response, text)
     form = next
@@ -84,14 +83,14 @@ function ask(asking: Asking, path: string, body?: unknown): Promise<Response> {
 
 async function firstToken(asking: Asking, response: Response, start: number): Promise<Answer> {
   if (/text\/html/i.test(response.headers.get('content-type') ?? '')) {
-    throw badAnswer(asking, await wholeText(response))
+    throw badAnswer(asking, await wholeText(response, asking.signal))
   }
   const { clock } = asking.options
   const elapsed = () => (clock() - start) / 1_000
   const heard = { comments: 0, tokens: 0, ended: false }
   let ttft: number | undefined
   try {
-    for await (const event of events(lines(response))) {
+    for await (const event of events(lines(response, asking.signal))) {
       if ('comment' in event) {
         heard.comments += 1
         continue
@@ -138,7 +137,11 @@ function refusal(asking: Asking, response: Response, text: string): Error {
   return new CanaryFailed(failureOfStatus(status, words))
 }
 
-function met(asking: Asking, facts: CanaryFacts, gauges: Parameters<typeof gaugeReadings>[0] = {}): Answer {
+function met(
+  asking: Omit<Asking, 'signal'>,
+  facts: CanaryFacts,
+  gauges: Parameters<typeof gaugeReadings>[0] = {},
+): Answer {
   const readings = gaugeReadings(gauges, asking.model ?? asking.endpoint.model)
   return {
     up: true,
