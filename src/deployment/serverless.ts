@@ -121,7 +121,10 @@ function stateBucket(): Record<string, unknown> {
               Effect: 'Deny',
               Principal: '*',
               Action: 's3:*',
-              Resource: [{ 'Fn::GetAtt': ['StateBucket', 'Arn'] }, { 'Fn::Sub': '${StateBucket.Arn}/*' }],
+              Resource: [
+                { 'Fn::GetAtt': ['StateBucket', 'Arn'] },
+                { 'Fn::Join': ['/', [{ 'Fn::GetAtt': ['StateBucket', 'Arn'] }, '*']] },
+              ],
               Condition: { Bool: { 'aws:SecureTransport': 'false' } },
             },
           ],
