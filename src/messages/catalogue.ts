@@ -107,6 +107,8 @@ export interface Catalogue {
     says(who: 'server' | 'worker', text: string): string
     subject(subject: string, text: string): string
     more(count: number): string
+    /** `cause: nothing listens on the port`. */
+    cause(words: string): string
     /** The push comes later than the facts. */
     asOf(clock: string): string
     since(clock: string): string

@@ -2,7 +2,7 @@ import type { Verdict } from '../state/notification.ts'
 import type { Catalogue, Context } from './catalogue.ts'
 import { adviceEn } from './en/advice.ts'
 import { failuresEn } from './en/failures.ts'
-import { n } from './en/numbers.ts'
+import { inner, n } from './en/numbers.ts'
 import { rulesEn } from './en/rules.ts'
 import { xidsEn } from './en/xids.ts'
 
@@ -132,15 +132,15 @@ export const en: Catalogue = {
   },
   signal: (name) => SIGNALS[name] ?? name,
   title: {
-    repeated: (headline, lasted) => `Still, after ${lasted}: ${headline}`,
-    restarted: (headline) => `Over after a restart: ${headline}`,
-    idle: (headline) => `Over for lack of traffic: ${headline}`,
-    late: (headline) => `Was: ${headline}`,
+    repeated: (headline, lasted) => `${headline}, for ${lasted} now`,
+    restarted: (headline) => `Over after a restart: ${inner(headline)}`,
+    idle: (headline) => `Over for lack of traffic: ${inner(headline)}`,
+    late: (headline) => `Was: ${inner(headline)}`,
     digest: (worse, over) =>
       over === 0 ? `Trouble at ${endpoints(worse)}` : `Trouble at ${endpoints(worse)}, over at ${n.count(over)}`,
     digestOver: (over) => `Over at ${endpoints(over)}`,
     allDown: (count) => `All ${n.count(count)} endpoints unreachable from the watcher`,
-    allFail: (count, headline) => `All ${n.count(count)} endpoints: ${headline}`,
+    allFail: (count, headline) => `All ${n.count(count)} endpoints: ${inner(headline)}`,
     allUp: (count) => `All ${n.count(count)} endpoints answer again`,
   },
   line: {
@@ -162,15 +162,16 @@ export const en: Catalogue = {
     was: (from, to, ms, detail) =>
       `Was from ${from} to ${to} (${n.lasted(ms)})${withDetail(detail)}. Told late: the push server was away.`,
     over: (over, ms) => `✅ ${over} (after ${n.lasted(ms)}).`,
-    lateLine: (headline, from, to) => `🕓 Was from ${from} to ${to}: ${headline}.`,
+    lateLine: (headline, from, to) => `🕓 Was from ${from} to ${to}: ${inner(headline)}.`,
     maybeSent: '(Perhaps a repetition: the answer to the first push was lost.)',
     says: (who, text) => `${who === 'worker' ? 'Worker' : 'Server'} says: “${text}”`,
-    subject: (subject, text) => `${subject}: ${text}`,
+    subject: (subject, text) => `${subject}: ${inner(text)}`,
     more: (count) => `… and ${n.count(count)} more.`,
+    cause: (words) => `cause: ${words}`,
     asOf: (clock) => `As of ${clock}.`,
     since: (clock) => `Since ${clock}.`,
     allDown: (cause, clock) => `Since ${clock} none of them gives a usable answer: ${cause}.`,
     allUp: (lasted) => `They were out of reach for ${lasted}; nothing is known of that time.`,
-    requestId: (id) => `Request ${id}`,
+    requestId: (id) => `X-Request-Id: ${id}`,
   },
 }

@@ -101,3 +101,8 @@ export function numbersIn(locale: string, units: Units): NumberTexts {
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
+
+/** `Queue is growing` → `queue is growing` inside a sentence; `KV cache …` and `GPU-5fd …` stay. */
+export function inner(text: string): string {
+  return /^\p{Lu}\p{Ll}/u.test(text) || /^\p{Lu} /u.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text
+}

@@ -2,7 +2,7 @@ import type { Verdict } from '../state/notification.ts'
 import type { Catalogue, Context } from './catalogue.ts'
 import { adviceRu } from './ru/advice.ts'
 import { failuresRu } from './ru/failures.ts'
-import { n, times } from './ru/numbers.ts'
+import { inner, n, times } from './ru/numbers.ts'
 import { rulesRu } from './ru/rules.ts'
 import { xidsRu } from './ru/xids.ts'
 
@@ -128,17 +128,17 @@ export const ru: Catalogue = {
   },
   signal: (name) => SIGNALS[name] ?? name,
   title: {
-    repeated: (headline, lasted) => `Уже ${lasted}: ${headline}`,
-    restarted: (headline) => `Закрыто перезапуском: ${headline}`,
-    idle: (headline) => `Закрыто, трафика нет: ${headline}`,
-    late: (headline) => `Было: ${headline}`,
+    repeated: (headline, lasted) => `${headline}, уже ${lasted}`,
+    restarted: (headline) => `Закрыто перезапуском: ${inner(headline)}`,
+    idle: (headline) => `Закрыто, трафика нет: ${inner(headline)}`,
+    late: (headline) => `Было: ${inner(headline)}`,
     digest: (worse, over) =>
       over === 0
         ? `Проблемы на ${atEndpoints(worse)}`
         : `Проблемы на ${atEndpoints(worse)}, закончились на ${n.count(over)}`,
     digestOver: (over) => `Проблемы закончились на ${atEndpoints(over)}`,
     allDown: (count) => `${all(count)} недоступны для наблюдателя`,
-    allFail: (count, headline) => `${all(count)}: ${headline}`,
+    allFail: (count, headline) => `${all(count)}: ${inner(headline)}`,
     allUp: (count) => `${all(count)} снова отвечают`,
   },
   line: {
@@ -160,15 +160,16 @@ export const ru: Catalogue = {
     was: (from, to, ms, detail) =>
       `Было с ${from} до ${to} (${n.lasted(ms)})${withDetail(detail)}. Сообщаем с опозданием: пуш-сервер был недоступен.`,
     over: (over, ms) => `✅ ${over} (через ${n.lasted(ms)}).`,
-    lateLine: (headline, from, to) => `🕓 Было с ${from} до ${to}: ${headline}.`,
+    lateLine: (headline, from, to) => `🕓 Было с ${from} до ${to}: ${inner(headline)}.`,
     maybeSent: '(Возможно, повтор: ответ на первый пуш потерялся.)',
     says: (who, text) => `${who === 'worker' ? 'Слова воркера' : 'Ответ сервера'}: «${text}»`,
-    subject: (subject, text) => `${subject}: ${text}`,
+    subject: (subject, text) => `${subject}: ${inner(text)}`,
     more: (count) => `… и ещё ${n.count(count)}.`,
+    cause: (words) => `причина: ${words}`,
     asOf: (clock) => `Данные на ${clock}.`,
     since: (clock) => `Началось: ${clock}.`,
     allDown: (cause, clock) => `С ${clock} ни один не даёт пригодного ответа: ${cause}.`,
     allUp: (lasted) => `Были недоступны ${lasted}; что с ними было в это время, неизвестно.`,
-    requestId: (id) => `Запрос ${id}`,
+    requestId: (id) => `X-Request-Id: ${id}`,
   },
 }

@@ -43,7 +43,9 @@ export function nowOf(note: Notification, catalogue: Catalogue): string {
 
 /** How high it got, or why it was away. */
 export function detailOf(note: Notification, catalogue: Catalogue): string | undefined {
-  if (note.failure) return catalogue.failures[note.failure.kind].words(note.failure, isCanary(note))
+  if (note.failure) {
+    return catalogue.line.cause(catalogue.failures[note.failure.kind].words(note.failure, isCanary(note)))
+  }
   const peak = note.peak ?? note.value
   return peak === undefined ? undefined : catalogue.rules[note.rule].peak(peak, note.atLeast === true)
 }

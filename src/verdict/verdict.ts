@@ -133,9 +133,12 @@ function worksAtCeiling(now: Work, past: PastWork): boolean {
 }
 
 function isCacheFull(now: Work, past: PastWork): boolean {
-  if ((now.kvCache ?? 0) < CACHE_TOP || past.preemptionsPerSecond === undefined) return false
+  if (past.preemptionsPerSecond === undefined) return false
   const rate = now.preemptionsPerSecond ?? 0
-  return rate * now.seconds >= 3 && rate >= PREEMPTIONS_UP * past.preemptionsPerSecond
+  const count = rate * now.seconds
+  if (count < 3 || rate < PREEMPTIONS_UP * past.preemptionsPerSecond) return false
+  // Each preemption was a moment with a full cache; the gauge is one moment more, and may fall just after one.
+  return (now.kvCache ?? 0) >= (count >= 10 ? CACHE_TOP / 2 : CACHE_TOP)
 }
 
 /** A preempted request leaves the batch, so running / tokens a second is the time of a step without the waits that a full cache causes. */

@@ -50,7 +50,7 @@ export const failuresEn: Catalogue['failures'] = {
     'The server or a proxy in between closes the connection early: look at both logs.',
   ),
   tls: same(
-    'TLS does not come about',
+    'TLS handshake fails',
     'the TLS handshake failed',
     'Check the certificate: expired, wrong name, or http and https mixed up.',
   ),
@@ -105,7 +105,7 @@ export const failuresEn: Catalogue['failures'] = {
     'Look at the server log; often the model ran out of memory.',
   ),
   'bad-answer': same(
-    'Answer makes no sense',
+    'Answer is not understood',
     'the answer could not be understood',
     'Is this really that kind of server? Try a request by hand.',
   ),

@@ -189,7 +189,7 @@ export const rulesEn: Catalogue['rules'] = {
   },
   stalled: {
     sign: '🧊',
-    headline: () => 'No progress while work is inside',
+    headline: () => 'Engine makes no progress',
     now: stalled,
     over: 'Work moves again',
     peak: () => undefined,
@@ -230,7 +230,7 @@ export const rulesEn: Catalogue['rules'] = {
     headline: ({ value }) => (value === undefined ? 'GPU reports an error' : `GPU error XID ${value}`),
     now: ({ value }) => (value === undefined ? 'The driver reports an error.' : `The driver reports XID ${value}.`),
     over: 'GPU no longer reports an error',
-    peak: (value) => `XID ${value}`,
+    peak: () => undefined,
   },
   gpu_lost: plain(
     '🕳️',

@@ -1,7 +1,7 @@
 /** XIDs by number. Codes, causes and actions after the Xid catalogue at docs.nvidia.com/deploy/xid-errors. */
 export const xidsEn: Readonly<Record<number, string>> = {
   8: 'the GPU stopped processing. Restart the server.',
-  13: 'a kernel broke a rule (bad address or instruction), mostly the program. Restart the server; if it returns, run GPU diagnostics (dcgmi diag).',
+  13: "a CUDA kernel used a bad address or instruction, mostly the program's fault. Restart the server; if it returns, run GPU diagnostics (dcgmi diag).",
   31: 'page fault: a program touched GPU memory it does not own. Mostly a bug in the server or a library: restart it, note the version.',
   32: 'broken command stream. Restart the server; if it returns, suspect the PCIe link or the driver.',
   43: 'the program was stopped after its own fault, the GPU is fine. Restart the server.',

@@ -29,9 +29,9 @@ export const adviceRu: Catalogue['advice'] = {
   'read-log': () => 'Смотрите лог сервера: нехватка памяти и сбои загрузки видны там первыми.',
   'vllm-more-at-once': ({ kv }) => `KV-кэш занят только на ${n.percent(kv)}, max_num_seqs можно поднять.`,
   'vllm-more-cache': ({ utilisation, tokens }) =>
-    `Поднимите gpu_memory_utilization${utilisation === undefined ? '' : ` (сейчас ${n.count(utilisation)})`} или снизьте max_num_seqs: KV-кэш мал для такой работы${holds(tokens)}.`,
+    `Поднимите gpu_memory_utilization${utilisation === undefined ? '' : ` (сейчас ${utilisation})`} или снизьте max_num_seqs: KV-кэш мал для такой работы${holds(tokens)}.`,
   'vllm-less-at-once': ({ utilisation, tokens }) =>
-    `Снизьте max_num_seqs: KV-кэш мал для такой работы${holds(tokens)}, а поднимать gpu_memory_utilization${utilisation === undefined ? '' : ` (${n.count(utilisation)})`} уже некуда.`,
+    `Снизьте max_num_seqs: KV-кэш мал для такой работы${holds(tokens)}, а поднимать gpu_memory_utilization${utilisation === undefined ? '' : ` (${utilisation})`} уже некуда.`,
   'vllm-prefix-caching-off': () => 'На этом сервере выключен enable_prefix_caching: включите.',
   'sglang-more-at-once': ({ kv }) =>
     `KV-пул занят только на ${n.percent(kv)}: можно поднять --max-running-requests или снизить --schedule-conservativeness.`,

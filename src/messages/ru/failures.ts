@@ -49,11 +49,7 @@ export const failuresRu: Catalogue['failures'] = {
     'ответ оборвался на середине',
     'Соединение закрывает сервер или прокси перед ним: смотрите оба лога.',
   ),
-  tls: same(
-    'TLS не устанавливается',
-    'сбой TLS-рукопожатия',
-    'Проверьте сертификат: истёк, не то имя, или перепутаны http и https.',
-  ),
+  tls: same('Сбой TLS', 'сбой TLS-рукопожатия', 'Проверьте сертификат: истёк, не то имя, или перепутаны http и https.'),
   'not-authorised': {
     headline: (failure) => `Наблюдателя не пускают${failure.status === undefined ? '' : ` (${failure.status})`}`,
     words: (failure, canary) =>

@@ -1,6 +1,6 @@
 import { numbersIn } from '../numbers.ts'
 
-export { capital } from '../numbers.ts'
+export { capital, inner } from '../numbers.ts'
 
 export const n = numbersIn('ru-RU', {
   ms: 'мс',

@@ -78,7 +78,7 @@ function throughput({ value, usual, running }: Fact): string {
   if (value === undefined) return 'Токенов выходит меньше обычного для такой работы.'
   const work = running === undefined ? '' : ` при ${n.count(running)} в работе`
   if (usual === undefined) return `Генерация медленнее обычного на ${n.percent(value)}${work}.`
-  return `${n.large(usual * Math.max(0, 1 - value))} токенов/с${work}, обычно ${n.large(usual)}.`
+  return `${n.large(usual * Math.max(0, 1 - value))} токенов/с${work}, обычно ${n.large(usual)} токенов/с.`
 }
 
 function sibling({ value }: Fact): string {
@@ -109,7 +109,7 @@ function blind({ missing, signals, backend }: Fact): string {
 
 function heartbeat({ beat }: Fact): string {
   if (!beat) return 'Сигнал не пришёл вовремя.'
-  const due = `ждём каждые ${n.lasted(beat.interval)}, запас ${n.lasted(beat.grace)}`
+  const due = `период ${n.lasted(beat.interval)}, запас ${n.lasted(beat.grace)}`
   if (beat.failed) {
     const code = beat.failed.exit
     return code === undefined ? 'Воркер сам сообщил о сбое.' : `Воркер сам сообщил о сбое, код выхода ${code}.`
@@ -127,7 +127,7 @@ function heartbeatHeadline({ beat }: Fact): string {
 
 function gap({ gap: span }: Fact): string {
   if (!span) return 'Наблюдатель какое-то время не запускался.'
-  return `${n.lasted(span.length)} никто не наблюдал; прогон должен быть каждые ${n.lasted(span.interval)}.`
+  return `${n.lasted(span.length)} никто не наблюдал; обычный период прогонов ${n.lasted(span.interval)}.`
 }
 
 export const rulesRu: Catalogue['rules'] = {
@@ -172,7 +172,7 @@ export const rulesRu: Catalogue['rules'] = {
     now: ({ value, limit: max, at }) =>
       value === undefined
         ? 'KV-кэш почти заполнен.'
-        : `KV-кэш занят на ${n.percent(value)}${limit(max, n.percent)}${at === undefined ? '' : `, полнее всех ${at}`}.`,
+        : `KV-кэш занят на ${n.percent(value)}${limit(max, n.percent)}${at === undefined ? '' : `, самый полный: ${at}`}.`,
     over: 'В KV-кэше снова есть место',
     peak: (value) => `занято было до ${n.percent(value)}`,
   },
@@ -253,7 +253,7 @@ export const rulesRu: Catalogue['rules'] = {
     headline: ({ value }) => (value === undefined ? 'GPU сообщает об ошибке' : `Ошибка GPU, XID ${value}`),
     now: ({ value }) => (value === undefined ? 'Драйвер сообщает об ошибке.' : `Драйвер сообщает XID ${value}.`),
     over: 'GPU больше не сообщает об ошибке',
-    peak: (value) => `XID ${value}`,
+    peak: () => undefined,
   },
   gpu_lost: plain('🕳️', 'GPU пропал', 'Экспортёр больше не показывает GPU, который здесь был.', 'GPU вернулся'),
   observer: plain(
@@ -274,7 +274,7 @@ export const rulesRu: Catalogue['rules'] = {
     'Шлюз решает по устаревшим данным',
     'У шлюза снова свежие данные о движке',
     (count) =>
-      `${n.plural(count, { one: 'принято', other: 'принято' })} по устаревшему состоянию движка: ${n.count(count)} ${n.plural(count, { one: 'решение', few: 'решения', many: 'решений', other: 'решения' })}`,
+      `по устаревшим данным принято ${n.count(count)} ${n.plural(count, { one: 'решение', few: 'решения', many: 'решений', other: 'решения' })}`,
   ),
   queue_full: counted(
     '🚧',
