@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest'
+import { BACKENDS, type Backend } from '../../src/backends/backend.ts'
+import { CATALOGUES } from '../../src/messages/compose.ts'
+import { say } from '../../src/messages/single.ts'
+import { RULE_IDS, specOf } from '../../src/rules/catalogue.ts'
+import { FAILURE_KINDS } from '../../src/state/failure.ts'
+import type { Notification, Scene, VerdictKind } from '../../src/state/notification.ts'
+import { advice } from '../../src/verdict/advice.ts'
+
+/** Settings that each server has; a setting of one may not be told to the owner of another. */
+const SETTINGS: Partial<Record<Backend, RegExp>> = {
+  vllm: /max_num_seqs|gpu_memory_utilization|enable_prefix_caching|--disable-log-stats/,
+  sglang: /--mem-fraction-static|--max-running-requests|--schedule-conservativeness|--enable-metrics/,
+  tgi: /--max-concurrent-requests|--max-batch-total-tokens/,
+  tei: /--max-batch-tokens/,
+  llamacpp: /--parallel|--ctx-size|--metrics/,
+  ollama: /OLLAMA_|ollama (list|pull)/,
+}
+const ANY_SETTING = /--[a-z]|[a-z]+_[a-z]+_[a-z]+|OLLAMA_/
+const KINDS: (VerdictKind | undefined)[] = [
+  undefined,
+  'load-grew',
+  'broke',
+  'heavier',
+  'cache-full',
+  'stalled',
+  'restarted',
+]
+
+function factOf(backend: Backend, rule: Notification['rule'], over: Partial<Scene> = {}): Notification {
+  const scene: Scene = { backend, url: 'http://h', numbers: {}, of: 1, ...over }
+  return { id: '1', incident: '1', reason: 'fired', rule, endpoint: 'a', priority: 8, at: 0, firedAt: 0, scene }
+}
+
+/** Every advice that a server's owner can get, in both languages. */
+function textsFor(backend: Backend): string[] {
+  const facts = RULE_IDS.filter((rule) => specOf(rule).backends.includes(backend)).flatMap((rule) =>
+    KINDS.flatMap((kind) =>
+      [0.3, 0.8, 0.97, undefined].flatMap((kv) => [
+        factOf(backend, rule, {
+          ...(kind ? { verdict: { kind } } : {}),
+          numbers: kv === undefined ? {} : { kv_cache: kv },
+        }),
+        {
+          ...factOf(backend, rule, { settings: { gpu_memory_utilization: '0.96' }, canary: { status: 'other-model' } }),
+          modelMissing: 'm',
+        },
+      ]),
+    ),
+  )
+  const downs = FAILURE_KINDS.flatMap((kind) =>
+    [undefined, 401, 404, 429, 501, 503].map((status) => ({
+      ...factOf(backend, 'down'),
+      failure: { kind, ...(status ? { status } : {}) },
+    })),
+  )
+  return [...facts, ...downs].flatMap((fact) =>
+    advice(fact).flatMap((piece) => [say(piece, CATALOGUES.en), say(piece, CATALOGUES.ru)]),
+  )
+}
+
+test.each([...BACKENDS])('advice for %s never names a setting that this server does not have', (backend) => {
+  for (const text of new Set(textsFor(backend))) {
+    const own = SETTINGS[backend]
+    const foreign = own ? text.replaceAll(new RegExp(own, 'g'), '') : text
+    expect(foreign).not.toMatch(/--(?!gpu-reset)[a-z]|max_num_seqs|gpu_memory_util|enable_prefix|OLLAMA_|ollama /)
+  }
+})
+
+test('the table of settings is not empty words: each server with settings is told one of its own', () => {
+  for (const [backend, own] of Object.entries(SETTINGS)) {
+    const texts = textsFor(backend as Backend)
+    expect(
+      texts.some((text) => own.test(text) && ANY_SETTING.test(text)),
+      backend,
+    ).toBe(true)
+  }
+})
+
+const keys = (fact: Notification) => advice(fact).map((piece) => piece.key)
+
+/** [story, fact, advice] */
+const DIRECTIONS: [string, Notification, string[]][] = [
+  [
+    'load grew and the cache has room',
+    factOf('vllm', 'waiting', { verdict: { kind: 'load-grew' }, numbers: { kv_cache: 0.61 } }),
+    ['more-replicas', 'vllm-more-at-once'],
+  ],
+  [
+    'load grew and the cache has no room',
+    factOf('vllm', 'waiting', { verdict: { kind: 'load-grew' }, numbers: { kv_cache: 0.9 } }),
+    ['more-replicas'],
+  ],
+  [
+    'load grew and the cache is unknown',
+    factOf('vllm', 'waiting', { verdict: { kind: 'load-grew' } }),
+    ['more-replicas'],
+  ],
+  [
+    'cache full, memory can be given',
+    factOf('vllm', 'kv_cache', { verdict: { kind: 'cache-full' }, settings: { gpu_memory_utilization: '0.9' } }),
+    ['vllm-more-cache', 'more-replicas'],
+  ],
+  [
+    'cache full, memory is all given',
+    factOf('vllm', 'kv_cache', { verdict: { kind: 'cache-full' }, settings: { gpu_memory_utilization: '0.97' } }),
+    ['vllm-less-at-once', 'more-replicas'],
+  ],
+  ['it broke', factOf('vllm', 'throughput', { verdict: { kind: 'broke' } }), ['look-at-gpu']],
+  [
+    'it broke and the GPU says why',
+    factOf('vllm', 'throughput', { verdict: { kind: 'broke' }, gpu: { xid: 79 } }),
+    ['xid', 'look-at-gpu'],
+  ],
+  ['hits fell', factOf('vllm', 'prefix_hits'), ['routing']],
+  ['hits fell after a restart', factOf('vllm', 'prefix_hits', { restarted: true }), ['cache-warms-up']],
+  ['case 38, 39: stalled', factOf('vllm', 'stalled', { verdict: { kind: 'stalled' } }), ['restart-hung']],
+  ['case 63: model not on the server', { ...factOf('ollama', 'blind'), modelMissing: 'm' }, ['ollama-pull']],
+  ['no verdict', factOf('vllm', 'waiting'), ['look-which']],
+  ['an XID of 0 is no error', { ...factOf('dcgm', 'gpu_xid'), value: 0 }, []],
+]
+
+test.each(DIRECTIONS)('%s', (_, fact, expected) => {
+  expect(keys(fact)).toEqual(expected)
+})
+
+test('settings that are no numbers are not told', () => {
+  const fact = factOf('vllm', 'kv_cache', {
+    settings: { gpu_memory_utilization: 'None', num_gpu_blocks: '-5', block_size: '16' },
+  })
+  expect(advice(fact)).toEqual([{ key: 'vllm-more-cache' }])
+})
+
+test('every XID that is explained in one language is explained in the other', () => {
+  expect(Object.keys(CATALOGUES.ru.xids)).toEqual(Object.keys(CATALOGUES.en.xids))
+  for (const code of [13, 31, 43, 45, 48, 63, 64, 74, 79, 94, 95]) expect(CATALOGUES.en.xids[code]).toBeTruthy()
+})
