@@ -1,4 +1,5 @@
 import { type Baseline, bin, ceiling, learn, past } from '../signals/baseline.ts'
+import { mean } from '../signals/quantile.ts'
 import { type Increases, increases } from '../signals/window.ts'
 import type { EndpointState } from '../state/state.ts'
 import type { PastWork, Work } from '../verdict/verdict.ts'
@@ -49,7 +50,7 @@ export function workOf(view: View): Work | undefined {
     // What finished plus what is still inside more than before is what came.
     arrivalsPerSecond: known ? Math.max(0, finished + insideNow - insideThen) / seconds : undefined,
     tokensPerSecond: perSecond(generation_tokens),
-    timePerToken: itl?.sum !== undefined && itl.counts.at(-1) ? itl.sum / (itl.counts.at(-1) ?? 1) : undefined,
+    timePerToken: itl ? mean(itl)?.value : undefined,
     promptTokensPerRequest: each(prompt_tokens),
     outputTokensPerRequest: each(generation_tokens),
     preemptionsPerSecond: perSecond(preemptions),
@@ -57,7 +58,7 @@ export function workOf(view: View): Work | undefined {
     running: view.derived.numbers.running,
     kvCache: view.derived.numbers.kv_cache,
     noProgress: view.noProgress === true,
-    restarted: view.restarted,
+    restarted: view.after.history?.restartedAt !== undefined,
   })
 }
 

@@ -55,7 +55,7 @@ export function sceneOf(view: View, verdict: Verdict | undefined, of: number, no
     ...(atLeast.length > 0 ? { atLeast } : {}),
     ...(readings?.gauges.kv_cache?.at === undefined ? {} : { kvAt: readings.gauges.kv_cache.at }),
     ...(verdict ? { verdict } : {}),
-    ...(view.restarted ? { restarted: true } : {}),
+    ...(after.history?.restartedAt === undefined ? {} : { restarted: true }),
     ...(view.noProgress ? { noProgress: true } : {}),
     ...(hasSpark
       ? { spark: after.recent.map(([, value]) => value), sparkMinutes: Math.round((now - oldest) / 60_000) }
