@@ -1,6 +1,6 @@
 import type { BackendTable } from '../backends/backend.ts'
-import { endOfName, isSample } from './line.ts'
-import { createLineReader } from './lines.ts'
+import { endOfName, isSample, readDecimal } from './line.ts'
+import { createLineReader, isAt } from './lines.ts'
 import type { Buckets, Page, Sample } from './page.ts'
 import { createSampleKeeper, type Series } from './samples.ts'
 import { planOf } from './wanted.ts'
@@ -49,7 +49,7 @@ export function createPageReader(table: BackendTable): PageReader {
 
   function endOfSameName(text: string, from: number): number | undefined {
     const nameTo = from + name.length
-    return text.startsWith(name, from) && isEndOfName(text, nameTo) ? nameTo : undefined
+    return isEndOfName(text, nameTo) && isAt(name, text, from) ? nameTo : undefined
   }
 
   function endOfNewName(text: string, from: number): number | undefined {
@@ -104,7 +104,10 @@ export function createPageReader(table: BackendTable): PageReader {
 /** An unwanted line is looked at only as far as it tells whether the page is an exposition at all. */
 function isUnwantedSample(text: string, from: number, nameTo: number, to: number): boolean {
   const last = text.charCodeAt(to - 1)
-  return (text.charCodeAt(nameTo) === BRACE && last >= 48 && last <= 57) || isSample(text.slice(from, to))
+  const endsInDigit = last >= 48 && last <= 57
+  if (endsInDigit && text.charCodeAt(nameTo) === BRACE) return true
+  if (endsInDigit && !Number.isNaN(readDecimal(text.slice(nameTo + 1, to)))) return true
+  return isSample(text.slice(from, to))
 }
 
 /** A name is followed by its labels or a blank. */

@@ -23,32 +23,50 @@ export function createLabelBook(): LabelBook {
   function read(text: string, count: number): Labels | undefined {
     const known = byText.get(text)
     if (known || byText.has(text)) return known
-    const values = readLabels(text, count)
-    const labels = values && theOne({ set: labelSet(values), values })
-    byText.set(ownText(text), labels)
+    const own = ownText(text)
+    const values = readLabels(own, count)
+    const labels = values && theOne(own, values)
+    byText.set(own, labels)
     return labels
   }
 
-  function theOne(labels: Labels): Labels {
-    const known = bySet.get(labels.set)
-    if (!known) bySet.set(labels.set, labels)
-    return known ?? labels
+  function theOne(text: string, values: Record<string, string>): Labels {
+    const set = isCanonical(text, values) ? text : labelSet(values)
+    const known = bySet.get(set)
+    if (known) return known
+    const labels = { set, values }
+    bySet.set(set, labels)
+    return labels
   }
 
   return { read, all: () => [...bySet.values()] }
 }
 
+/** Most servers write label sets as we do: sorted, nothing empty, nothing escaped. */
+function isCanonical(text: string, values: Record<string, string>): boolean {
+  if (/[\\\x80-\xff]|=""/.test(text)) return false
+  let before = ''
+  for (const name in values) {
+    if (name < before) return false
+    before = name
+  }
+  return true
+}
+
 /**
  * The package reads the pairs and resolves their escapes. It merges what it should refuse and throws at trifles, so it gets
- * one sample line, ended by a line feed, and what it returns is checked.
+ * one sample line, ended by a line feed, and what it returns is checked. Labels without a value are left out.
  */
 function readLabels(text: string, count: number): Record<string, string> | undefined {
   try {
-    const [family, ...others] = parsePrometheusTextFormat(`x{${decodeUtf8(text)}} 1\n`)
-    const [sample, ...more] = family?.metrics ?? []
-    if (family?.name !== 'x' || others.length > 0 || more.length > 0 || sample?.value !== '1') return undefined
-    const pairs = Object.entries(sample.labels ?? {})
-    return pairs.length === count ? Object.fromEntries(pairs.filter(([, value]) => value !== '')) : undefined
+    const families = parsePrometheusTextFormat(`x{${decodeUtf8(text)}} 1\n`)
+    const [family] = families
+    const sample = family?.metrics[0]
+    if (families.length !== 1 || family?.name !== 'x' || sample?.value !== '1') return undefined
+    const labels = sample.labels ?? {}
+    const names = Object.keys(labels)
+    for (const name of names) if (labels[name] === '') delete labels[name]
+    return family.metrics.length === 1 && names.length === count ? labels : undefined
   } catch {
     return undefined
   }

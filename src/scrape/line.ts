@@ -1,3 +1,7 @@
+const SPACE = 32
+const TAB = 9
+const BACKSLASH = 92
+
 /** Where the parts of a sample line lie. The line is text of one character a byte (latin1). */
 export interface ScannedLine {
   name: string
@@ -57,10 +61,12 @@ function afterEquals(line: string, nameTo: number): number | undefined {
   return line[equals] === '=' && line[quote] === '"' ? quote : undefined
 }
 
+/** A quote closes unless an odd number of backslashes stands before it. */
 function closingQuote(line: string, from: number): number | undefined {
-  for (let at = from; at < line.length; at++) {
-    if (line[at] === '"') return at
-    if (line[at] === '\\') at++
+  for (let at = line.indexOf('"', from); at !== -1; at = line.indexOf('"', at + 1)) {
+    let backslash = at
+    while (backslash > from && line.charCodeAt(backslash - 1) === BACKSLASH) backslash--
+    if ((at - backslash) % 2 === 0) return at
   }
   return undefined
 }
@@ -73,7 +79,7 @@ export function isSample(line: string): boolean {
 
 function skipBlanks(line: string, from: number): number {
   let at = from
-  while (line[at] === ' ' || line[at] === '\t') at++
+  while (line.charCodeAt(at) === SPACE || line.charCodeAt(at) === TAB) at++
   return at
 }
 
@@ -97,18 +103,21 @@ const TAIL = /^[ \t]*([^ \t#\r]+)(?:[ \t]+([^ \t#\r]+))?[ \t]*(?:#.*)?\r?$/
  * What follows the name and labels of a sample; `undefined` where it is no number. An exemplar is not looked at.
  * @returns `stamp` in epoch milliseconds, from milliseconds or from the seconds of OpenMetrics.
  */
-export function readTail(tail: string): { value: number; stamp?: number } | undefined {
+export function readTail(tail: string): { value: number; stamp: number | undefined } | undefined {
   const [, valueText, stampText] = TAIL.exec(tail) ?? []
   const value = valueText === undefined ? undefined : readNumber(valueText)
-  if (value === undefined) return undefined
-  if (stampText === undefined) return { value }
-  const stamp = readNumber(stampText)
-  if (stamp === undefined) return undefined
+  const stamp = stampText === undefined ? undefined : readNumber(stampText)
+  if (value === undefined || (stamp === undefined && stampText !== undefined)) return undefined
   // 1e11 is 1973 in milliseconds and the year 5138 in seconds.
-  return { value, stamp: Math.abs(stamp) < 1e11 ? stamp * 1000 : stamp }
+  return { value, stamp: stamp !== undefined && Math.abs(stamp) < 1e11 ? stamp * 1000 : stamp }
 }
 
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
+
+/** A plain number as expositions spell it; NaN for anything else. */
+export function readDecimal(text: string): number {
+  return DECIMAL.test(text) ? Number(text) : Number.NaN
+}
 
 /** A number as expositions spell it; `undefined` for anything else: `Number` alone takes "" for 0 and "0x1F" for 31. */
 export function readNumber(text: string): number | undefined {

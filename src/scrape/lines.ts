@@ -56,7 +56,12 @@ export function createLineReader(
   return { push, end: () => (rest !== '' || tooLong ? finish('') : undefined) }
 }
 
-/** A copy of latin1 text: a slice would keep the whole chunk it was cut from in memory. */
+/** A copy of latin1 text: a slice would keep the whole chunk it was cut from in memory. Short slices are copies anyway. */
 export function ownText(slice: string): string {
-  return Buffer.from(slice, 'latin1').toString('latin1')
+  return slice.length < 13 ? slice : Buffer.from(slice, 'latin1').toString('latin1')
+}
+
+/** Whether `part` lies at `at`. Several times as fast as `startsWith`, which goes character by character. */
+export function isAt(part: string, text: string, at: number): boolean {
+  return text.slice(at, at + part.length) === part
 }

@@ -1,8 +1,11 @@
 import { createLabelBook, NO_LABELS } from './labels.ts'
-import { readNumber, readTail, scanLine } from './line.ts'
+import { readDecimal, readNumber, readTail, scanLine } from './line.ts'
 import { ownText } from './lines.ts'
 import { type Buckets, type Labels, MAX_LABEL_SETS, type Page, type Sample } from './page.ts'
 import { createSpellings } from './spellings.ts'
+
+/** Bounds that are remembered; others are only slower to read. */
+const MAX_BOUNDS = 1_000
 
 /** What was kept of one name so far, and where its last sample went. */
 export interface Series<T> {
@@ -30,7 +33,6 @@ export function createSampleKeeper(): SampleKeeper {
   const buckets = new Map<string, Series<Buckets>>()
   const overfull = new Set<string>()
   const labelBook = createLabelBook()
-  const bounds = new Map<string, number>()
   const plain = createSpellings()
   const withLe = createSpellings()
   /** The timestamp beside the value that was read last. */
@@ -110,17 +112,11 @@ export function createSampleKeeper(): SampleKeeper {
     stamp = undefined
     const whole = readWholeNumber(text, from, to)
     if (whole >= 0) return whole
+    const decimal = readDecimal(text.slice(from + 1, to))
+    if (!Number.isNaN(decimal) && text.charCodeAt(from) === 32) return decimal
     const tail = readTail(text.slice(from, to))
     stamp = tail?.stamp
     return tail?.value
-  }
-
-  function boundOf(text: string): number | undefined {
-    const known = bounds.get(text)
-    if (known !== undefined) return known
-    const bound = readNumber(text)
-    if (bound !== undefined && bounds.size < MAX_LABEL_SETS) bounds.set(ownText(text), bound)
-    return bound
   }
 
   return {
@@ -130,6 +126,17 @@ export function createSampleKeeper(): SampleKeeper {
     keepBucket,
     kept: () => ({ samples: listed(samples), buckets: listed(buckets), labelSets: labelBook.all(), overfull }),
   }
+}
+
+/** Bounds are constants of a server's code, the same on every page. */
+const bounds = new Map<string, number>()
+
+function boundOf(text: string): number | undefined {
+  const known = bounds.get(text)
+  if (known !== undefined) return known
+  const bound = readNumber(text)
+  if (bound !== undefined && bounds.size < MAX_BOUNDS) bounds.set(ownText(text), bound)
+  return bound
 }
 
 function seriesOf<T>(kept: Map<string, Series<T>>, name: string): Series<T> {

@@ -1,3 +1,4 @@
+import { isAt } from './lines.ts'
 import type { Labels } from './page.ts'
 
 /** A label block as it was spelt: up to the value of `le` and from its end on, or the whole block in `before`. */
@@ -29,10 +30,10 @@ export function createSpellings(): Spellings {
   let leTo = -1
 
   function matches(spelling: Spelling | undefined, text: string, at: number, to: number): boolean {
-    if (!spelling || !text.startsWith(spelling.before, at)) return false
+    if (!spelling || !isAt(spelling.before, text, at)) return false
     if (spelling.after === '') return true
     leTo = text.indexOf('"', at + spelling.before.length)
-    return leTo !== -1 && leTo < to && text.startsWith(spelling.after, leTo)
+    return leTo !== -1 && leTo < to && isAt(spelling.after, text, leTo)
   }
 
   function match(text: string, at: number, to: number): Spelling | undefined {
