@@ -14,7 +14,7 @@ export interface Serving {
 /** Bytes of a body that are read and thrown away before the connection is closed: a sender that is still sending never reads its 413. */
 const MOST_DISCARDED = 2 * 1024 * 1024
 
-/** Milliseconds. A beat is one small request: who needs longer for it holds a connection, not a worker. */
+/** Milliseconds. A beat is one small request: who needs longer for it is no worker, and only holds a connection. */
 const LIMITS = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
@@ -27,16 +27,17 @@ const LIMITS = {
  * `invoke heartbeat-receive --serve 8080`.
  * @param port 0 takes a free one.
  * @param options.host the address to listen on; this machine alone unless told.
+ * @param options.limits how long a request may take.
  * @throws {ConfigError} before it listens. @throws when the port is taken.
  */
 export async function serve(
   port: number,
   env: Readonly<Record<string, string | undefined>>,
-  options: { host?: string } = {},
+  options: { host?: string; limits?: Partial<typeof LIMITS> } = {},
 ): Promise<Serving> {
   const host = options.host ?? '127.0.0.1'
   const receiver = openReceiver(env, { lambda: false })
-  const server = createServer(LIMITS, (request, response) => {
+  const server = createServer({ ...LIMITS, ...options.limits }, (request, response) => {
     answer(request, response, receiver).catch(() => response.destroy())
   })
   await new Promise<void>((resolve, reject) => {
