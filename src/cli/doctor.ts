@@ -9,6 +9,7 @@ import { examine, type Finding } from '../rules/examine.ts'
 import { realIO } from '../scheduled.ts'
 import { createPageReader } from '../scrape/exposition.ts'
 import { get, openDispatcher } from '../scrape/get.ts'
+import type { Page } from '../scrape/page.ts'
 import { readPage } from '../scrape/read.ts'
 import type { Failure } from '../state/failure.ts'
 import { align } from './table.ts'
@@ -32,7 +33,7 @@ async function checkPages(config: Config, table: BackendTable): Promise<boolean>
   const connections = openDispatcher()
   try {
     const checks = await Promise.all(
-      config.endpoints.map((endpoint) => checkPage(endpoint, table, connections.dispatcher)),
+      config.endpoints.map((endpoint) => checkPage(endpoint, table, config.backend, connections.dispatcher)),
     )
     for (const { lines } of checks) console.log(`${mask(lines.join('\n'), config.secrets)}\n`)
     return checks.every((check) => check.healthy)
@@ -44,6 +45,7 @@ async function checkPages(config: Config, table: BackendTable): Promise<boolean>
 async function checkPage(
   endpoint: Endpoint,
   table: BackendTable,
+  backend: Backend,
   dispatcher: unknown,
 ): Promise<{ healthy: boolean; lines: string[] }> {
   const reader = createPageReader(table)
@@ -57,20 +59,29 @@ async function checkPage(
   if (!got.ok) return { healthy: false, lines: [head, `  not reachable: ${failureText(got.failure)}`] }
   const page = reader.end()
   const readings = readPage(page, table, { model: endpoint.model, now: Date.now() })
-  const server = table.recognise.find(({ series }) => page.recognised.has(series))?.as
-  const findings = examine(readings, table, endpoint)
+  const server = table.recognise.find(({ series }) => page.recognised.has(series) || page.samples.has(series))?.as
+  const findings = examine(readings, table, endpoint, backend)
   const blind = findings.some((f) => f.state === 'blind' || f.state === 'undecidable') || !readings.modelFound
   const emptyIsFine = page.sampleCount === 0 && table.emptyIsHealthy === true
   return {
     healthy: (server !== undefined || emptyIsFine) && !blind,
     lines: [
       head,
-      `  server: ${server ?? (emptyIsFine ? 'nothing published yet: it starts with the first request' : 'not recognised: is this the right port and path?')}${readings.model === undefined ? '' : `, model ${readings.model}`}`,
+      `  server: ${server ?? unrecognised(page, emptyIsFine)}${readings.model === undefined ? '' : `, model ${readings.model}`}`,
       `  page: ${got.bytes} bytes, ${page.sampleCount} samples${page.malformed > 0 ? `, ${page.malformed} lines that could not be read` : ''}`,
       ...(readings.modelFound ? [] : [`  model: ${endpoint.model ?? ''} is not on this server`]),
       ...indent(align(findings.map(row))),
     ],
   }
+}
+
+/** Why a page does not tell which server it is of. */
+function unrecognised(page: Page, emptyIsFine: boolean): string {
+  if (emptyIsFine) return 'nothing published yet: it starts with the first request'
+  if (page.sampleCount === 0 && page.comments > 0) {
+    return 'only HELP and TYPE lines, not one sample: the process that answers does not see the engine'
+  }
+  return 'not recognised: is this the right port and path?'
 }
 
 const MARKS: Record<Finding['state'], string> = { sees: 'ok', waits: 'waits', blind: 'BLIND', undecidable: 'BLIND' }

@@ -1,4 +1,4 @@
-import type { BackendTable } from '../backends/backend.ts'
+import { type Alias, type Backend, type BackendTable, prefixOf } from '../backends/backend.ts'
 import type { Endpoint } from '../config/config.ts'
 import type { HistogramSignal, Readings, Signal } from '../signals/signals.ts'
 import { SIGNALS } from '../signals/signals.ts'
@@ -18,17 +18,21 @@ export interface Finding {
 }
 
 /** Looks for everything that the active rules of an endpoint need in one good answer. */
-export function examine(readings: Readings, table: BackendTable, endpoint: Endpoint): Finding[] {
-  const fresh = !Object.values(readings.counters.finished ?? {}).some((counter) => counter.value > 0)
+export function examine(readings: Readings, table: BackendTable, endpoint: Endpoint, backend: Backend): Finding[] {
+  const prefix = prefixOn(readings, table)
   return endpoint.rules.flatMap((rule): Finding[] => {
     const signals = signalsFor(rule.measure).filter((signal) => table.signals[signal])
     if (signals.length === 0) return []
-    const looks = signals.map((signal) => look(signal, readings, table, fresh))
-    const states = looks.map((l) => l.state)
+    const looks = withServersOwnShare(rule, signals, readings).map((signal) => look(signal, readings, table, prefix))
     const notes = looks.map((l) => l.note)
     const limit = undecidable(rule, readings)
     if (limit) return [{ rule, state: 'undecidable', notes: [...notes, limit] }]
-    return [{ rule, state: worst(rule, states), notes }]
+    const state = worst(
+      rule,
+      looks.map((l) => l.state),
+    )
+    const off = `if this server cannot have it: ${prefixOf(backend)}_${rule.id.toUpperCase()}_LIMIT=off`
+    return [{ rule, state, notes: state === 'blind' ? [...notes, off] : notes }]
   })
 }
 
@@ -37,28 +41,69 @@ interface Look {
   note: string
 }
 
-function look(signal: Signal, readings: Readings, table: BackendTable, fresh: boolean): Look {
+/** A server that publishes its own hit share instead of token counters is judged by that. */
+function withServersOwnShare(rule: Rule, signals: Signal[], readings: Readings): Signal[] {
+  if (rule.measure.kind !== 'fall' || rule.measure.of !== 'prefix_hit_share') return signals
+  return isPresent('hit_share', readings) && !isPresent('prefix_hits', readings) ? ['hit_share'] : signals
+}
+
+function look(signal: Signal, readings: Readings, table: BackendTable, prefix: string): Look {
   const row = table.signals[signal]
+  const names = namesUnder(prefix, row?.from ?? [])
   const fault = readings.faults.find((f) => f.signal === signal && f.what !== 'restarted')
   if (isPresent(signal, readings)) {
     const source = readings.sources[signal] ?? ''
-    const newest = row?.from.find((alias) => alias.name.replace(/^.*[:_]/, '') === source.replace(/^.*[:_]/, ''))
-    const renamed = newest === undefined && source !== '' ? ', an older name' : ''
+    const older = row?.from.every((alias) => !alias.labels) && names.length > 0 && source !== names[0]
+    const renamed = older && source !== '' ? `, the older name of ${names[0]}` : ''
     return { state: 'sees', note: `${signal}: ${source}${renamed}${fault ? ` (${fault.what})` : ''}` }
   }
   if (fault) return { state: 'blind', note: `${signal}: ${fault.series} is not believable (${fault.what})` }
-  const names = (row?.from ?? [])
-    .slice(0, 2)
-    .map((alias) => alias.name)
-    .join(' or ')
-  const lazy = SIGNALS[signal].kind !== 'gauge' || table.emptyIsHealthy === true
-  if (lazy && fresh)
-    return { state: 'waits', note: `${signal}: not there yet; ${names} appears with the first request` }
-  if (row?.zeroBeside || !row?.core) {
-    const eventful = SIGNALS[signal].kind === 'counter'
-    if (eventful) return { state: 'waits', note: `${signal}: not there yet; ${names} appears with its first event` }
+  const expected = names.slice(0, 2).join(' or ')
+  if (row?.zeroBeside && isPresent(row.zeroBeside, readings))
+    return { state: 'sees', note: `${signal}: none so far (${expected})` }
+  const { kind } = SIGNALS[signal]
+  if ((kind !== 'gauge' || table.emptyIsHealthy) && !hadTraffic(readings)) {
+    return { state: 'waits', note: `${signal}: not there yet, ${expected} appears with the first request` }
   }
-  return { state: 'blind', note: `${signal}: missing; expected ${names}` }
+  if (EVENTS.includes(signal))
+    return { state: 'waits', note: `${signal}: none so far, ${expected} appears with the first one` }
+  return { state: 'blind', note: `${signal}: missing, expected ${expected}` }
+}
+
+/** Counters that some servers publish only once it has happened. */
+const EVENTS: readonly Signal[] = [
+  'preemptions',
+  'failed',
+  'admission_rejected',
+  'admission_parked',
+  'engine_state_stale',
+  'queue_full',
+]
+
+function hadTraffic(readings: Readings): boolean {
+  const counters = [readings.counters.finished, readings.counters.generation_tokens]
+  return counters.some((counter) => Object.values(counter ?? {}).some(({ value }) => value > 0))
+}
+
+/** What this page puts before the names: found by a signal whose names differ in nothing else. */
+function prefixOn(readings: Readings, table: BackendTable): string {
+  for (const signal of ['waiting', 'running'] as const) {
+    const source = readings.sources[signal]
+    const names = (table.signals[signal]?.from ?? []).map((alias) => alias.name)
+    const bare = names.reduce((short, name) => (name.length < short.length ? name : short), names[0] ?? '')
+    if (source?.endsWith(bare)) return source.slice(0, source.length - bare.length)
+  }
+  return ''
+}
+
+/** The names of a signal as this page would spell them, newest first. */
+function namesUnder(prefix: string, aliases: readonly Alias[]): string[] {
+  const names = aliases.map((alias) => alias.name)
+  const spelt = names.filter(
+    (name) =>
+      name.startsWith(prefix) && (prefix !== '' || !names.some((other) => other !== name && name.endsWith(other))),
+  )
+  return spelt.length > 0 ? spelt : names
 }
 
 /** A rule that needs one of several signals sees with one; all others need all. */
