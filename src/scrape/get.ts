@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import Agent from 'undici/lib/dispatcher/agent.js'
 import { mask } from '../log.ts'
 import type { Failure } from '../state/failure.ts'
+import { type Dispatching, unpaused } from './unpaused.ts'
 import { failureOf, serverWords } from './wire.ts'
 
 export interface GetOptions {
@@ -68,8 +69,10 @@ export function openDispatcher(): { dispatcher: unknown; close(): Promise<void> 
     // Our own deadline decides; the Agent's limits are coarse and a trickle defeats them.
     headersTimeout: 0,
     bodyTimeout: 0,
+    // On the wire; the limit that is told counts decoded bytes.
+    maxResponseSize: MAX_BYTES + 1024 * 1024,
   })
-  return { dispatcher: agent, close: () => agent.destroy() }
+  return { dispatcher: unpaused(agent as unknown as Dispatching), close: () => agent.destroy() }
 }
 
 /**

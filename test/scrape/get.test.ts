@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test, vi } from 'vitest'
-import { type GetOptions, type Got, get, openDispatcher, startDeadline } from '../../src/scrape/get.ts'
+import { type GetOptions, type Got, get, openDispatcher, send, startDeadline } from '../../src/scrape/get.ts'
 import { failureOf, neverSent, toWords } from '../../src/scrape/wire.ts'
 import { deafUrl, serve, serveRaw } from './loopback.ts'
 
@@ -201,6 +201,22 @@ describe('connections', () => {
     await vi.waitFor(() => expect(server.open()).toBe(0))
   })
 
+  test.each([16, 64, 200])(
+    'a body of %i KiB that waits to be read while the server hangs up ends nothing but itself',
+    async (kib) => {
+      const body = 'x'.repeat(kib * 1024)
+      const server = await serveRaw((socket) =>
+        socket.once('data', () => {
+          socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`)
+          socket.end(body)
+        }),
+      )
+      const response = await send(server.url, { dispatcher: connections.dispatcher })
+      await vi.waitFor(() => expect(server.open()).toBe(0))
+      expect(await response.text()).toBe(body)
+    },
+  )
+
   test('forty endpoints behind one address are asked at once', async () => {
     let waiting: (() => void)[] = []
     const server = await serve((_, response) => {
@@ -256,6 +272,23 @@ describe('bytes', () => {
     const { got, took } = await ask(server.url, { timeout: 300 })
     expect(got.ok).toBe(false)
     expect(took).toBeLessThan(2_000)
+  })
+
+  test('an endless body behind a decoder that got stuck does not fill the memory', async () => {
+    let sent = 0
+    const server = await serve((request, response) => {
+      response.setHeader('content-encoding', 'gzip')
+      response.write('v')
+      const more = () => {
+        while (!request.destroyed && response.write('x'.repeat(65_536))) sent += 65_536
+      }
+      response.on('drain', more)
+      setTimeout(more, 5)
+    })
+    const { got } = await ask(server.url, { timeout: 2_000 })
+    expect(got).toMatchObject({ ok: false })
+    await vi.waitFor(() => expect(server.open()).toBe(0))
+    expect(sent).toBeLessThan(32 * 1024 * 1024)
   })
 
   test('case 62: a compressed body shorter than announced is cut', async () => {
