@@ -46,6 +46,6 @@ function cleanValue(name: string, value: unknown, markdown: boolean): unknown {
 
 function cleanText(name: string, value: string, markdown: boolean): string | undefined {
   if (name === 'kind' || name === 'backend' || name === 'status' || name === 'ended') return value
-  if (name === 'url') return addressOf(value) || undefined
+  if (name === 'url') return addressOf(value, markdown) || undefined
   return foreign(value, LENGTHS[name] ?? OTHERWISE, markdown) || undefined
 }

@@ -47,9 +47,12 @@ export function bytesOf(text: string): number {
   return encoder.encode(text).length
 }
 
-/** An address for display: without user, password and the values of parameters that look like keys. */
-export function addressOf(url: string): string {
-  if (!URL.canParse(url)) return foreign(url.replace(/\/\/[^/@\s]*@/g, '//'), 200)
+/**
+ * An address for display: without user, password and the values of parameters that look like keys.
+ * @param markdown written as an autolink, inside which nothing is markup.
+ */
+export function addressOf(url: string, markdown = false): string {
+  if (!URL.canParse(url)) return foreign(url.replace(/\/\/[^/@\s]*@/g, '//'), ADDRESS, markdown)
   const address = new URL(url)
   address.username = ''
   address.password = ''
@@ -58,12 +61,15 @@ export function addressOf(url: string): string {
     if (/token|key|secret|pass|auth|sig|cred/i.test(name)) address.searchParams.set(name, '***')
   }
   const isBare = address.href.endsWith('/') && !url.endsWith('/') // the URL class adds a slash to a bare origin
-  return foreign(isBare ? address.href.slice(0, -1) : address.href, 200)
+  const text = isBare ? address.href.slice(0, -1) : address.href
+  if (!markdown) return foreign(text, ADDRESS)
+  return /^https?:[^\s<>]+$/.test(text) ? `<${foreign(text, ADDRESS)}>` : foreign(text, ADDRESS, true)
 }
 
 function escapeMarkdown(text: string): string {
   return text.replace(/[\\`*_{}[\]()<>#+\-.!|~&:@^=$"']/g, '\\$&')
 }
 
+const ADDRESS = 200
 const encoder = new TextEncoder()
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })

@@ -1,0 +1,320 @@
+import { expect, test } from 'vitest'
+import type { Language } from '../../src/config/config.ts'
+import { compose } from '../../src/messages/compose.ts'
+import type { Failure } from '../../src/state/failure.ts'
+import type { Notification } from '../../src/state/notification.ts'
+import { downFact, MINUTE, NOW, queueFact } from './facts.ts'
+
+const options = { markdown: false, link: () => undefined, now: NOW }
+const write = (facts: Notification | Notification[], language: Language = 'en') =>
+  compose([facts].flat(), language, options)
+const textOf = (facts: Notification | Notification[], language: Language = 'en') => {
+  const { title, body } = write(facts, language)
+  return `${title}\n${body}`
+}
+
+const tripled = queueFact(
+  {},
+  {
+    verdict: { kind: 'load-grew', arrivals: 3, tokensPerSecond: 1 },
+    spark: [3, 4, 5, 9, 20, 33, 42],
+    sparkMinutes: 15,
+  },
+)
+
+test("the design's example, in Russian: what happened, how long a new request waits, why, the line, what to do, where", () => {
+  expect(textOf(tripled, 'ru').split('\n')).toEqual([
+    '🐌 Очередь инференса растёт: chat/a (llama-3.1-8b)',
+    'В очереди 42 запроса (порог 20), считается 16. Новый запрос ждёт около 50 с.',
+    'Нагрузка выросла: запросов втрое больше обычного, скорость генерации прежняя.',
+    '▂▂▂▃▄▇█ 3 → 42 за 15 мин',
+    'Добавьте реплику или включите троттлинг на входе.',
+    'KV-кэш занят только на 61 %, max_num_seqs можно поднять.',
+    'http://10.0.0.5:8000/metrics',
+  ])
+})
+
+test('the same in English', () => {
+  expect(textOf(tripled).split('\n').slice(0, 4)).toEqual([
+    '🐌 Inference queue is growing: chat/a (llama-3.1-8b)',
+    '42 requests are waiting (limit 20), 16 are running. A new request waits about 50 s.',
+    'Load grew: 3× as many requests as usual, generation speed as before.',
+    '▂▂▂▃▄▇█ 3 → 42 in 15 min',
+  ])
+})
+
+test('what is not known is not told', () => {
+  const { model: _, ...bare } = { ...queueFact().scene, backend: 'vllm' as const, url: 'http://h', numbers: {}, of: 1 }
+  const { value: __, limit: ___, ...fact } = queueFact()
+  expect(
+    textOf({ ...fact, scene: bare })
+      .split('\n')
+      .slice(0, 2),
+  ).toEqual(['🐌 Inference queue is growing: chat/a', 'Requests are piling up.'])
+})
+
+test.each([
+  [1, '1 request is waiting', 'В очереди 1 запрос '],
+  [2, '2 requests are waiting', 'В очереди 2 запроса '],
+  [5, '5 requests are waiting', 'В очереди 5 запросов '],
+  [11, '11 requests are waiting', 'В очереди 11 запросов '],
+  [21, '21 requests are waiting', 'В очереди 21 запрос '],
+  [1234, '1,234 requests are waiting', 'В очереди 1\u00A0234 запроса '],
+])('%s requests take the right plural', (value, english, russian) => {
+  expect(textOf(queueFact({ value }))).toContain(english)
+  expect(textOf(queueFact({ value }), 'ru')).toContain(russian)
+})
+
+test('case 27: a quantile beyond the last bucket is "at least", never the bound itself nor Infinity', () => {
+  expect(textOf(queueFact({ rule: 'ttft', value: 10, atLeast: true, limit: 3 }))).toContain('p99: ≥ 10 s (limit 3 s)')
+  const context = textOf(queueFact({}, { numbers: { waiting: 42, ttft_p99: 10 }, atLeast: ['ttft_p99'] }), 'ru')
+  expect(context).toContain('первый токен p99 ≥ 10 с')
+})
+
+test('case 43: the fullest of several engines is named', () => {
+  const fact = queueFact({ rule: 'kv_cache', value: 0.97, limit: 0.9 }, { kvAt: 'engine 1' })
+  expect(textOf(fact)).toContain('KV cache 97 % full (limit 90 %), fullest: engine 1.')
+})
+
+test('case 41, 42, 47: a share is shown in percent, a depth as it was judged', () => {
+  expect(textOf(queueFact({ rule: 'kv_cache', value: 0.93, limit: 0.9 }))).toContain('93 % full (limit 90 %)')
+  expect(textOf(queueFact({ value: 6, limit: 5 }))).toContain('6 requests are waiting (limit 5)')
+})
+
+test('case 38, 39: a hung engine is told as no progress, with what it holds, and health is no proof', () => {
+  const text = textOf(
+    queueFact(
+      { rule: 'stalled', value: 3, limit: 2 },
+      { numbers: { running: 35, waiting: 115 }, noProgress: true, verdict: { kind: 'stalled' } },
+    ),
+  )
+  expect(text).toContain('35 running and 115 waiting, but no request finished and no token came for 3 runs')
+  expect(text).toContain('/health may still say 200')
+  expect(text).not.toContain('A new request waits')
+})
+
+test('case 53: a queue that grows while nothing finishes says so', () => {
+  const fact = queueFact({ value: 25 }, { backend: 'tgi', numbers: { waiting: 25, requests_per_second: 0 } })
+  expect(textOf(fact)).toContain('No request finishes.')
+  expect(textOf(fact, 'ru')).toContain('Ни один запрос не завершается.')
+})
+
+/** [case, failure, title, words of the body] */
+const DOWNS: [string, Failure, string, string][] = [
+  ['51, 83', { kind: 'refused', code: 'ECONNREFUSED' }, 'Server is down', 'nothing listens on the port (ECONNREFUSED)'],
+  [
+    '51, 83',
+    { kind: 'timeout', code: 'UND_ERR_HEADERS_TIMEOUT' },
+    'Server does not answer in time',
+    '(UND_ERR_HEADERS_TIMEOUT)',
+  ],
+  [
+    '83',
+    { kind: 'name-not-found', code: 'ENOTFOUND' },
+    'Server name not found',
+    'the host name does not resolve (ENOTFOUND)',
+  ],
+  ['49', { kind: 'http', status: 500 }, 'Metrics are unreadable (HTTP 500)', 'Inference may still work'],
+  ['75', { kind: 'not-authorised', status: 401 }, 'Watcher is not authorised (401)', 'The server itself may be fine.'],
+  [
+    '54',
+    { kind: 'http', status: 503 },
+    'Server is overloaded or loading (HTTP 503)',
+    'do not restart it before you have looked',
+  ],
+  [
+    '54',
+    { kind: 'http', status: 429 },
+    'Server is overloaded or loading (HTTP 429)',
+    'do not restart it before you have looked',
+  ],
+  ['76', { kind: 'not-prometheus', status: 200 }, 'Address does not serve metrics', 'a web page, JSON or nothing came'],
+]
+
+test.each(DOWNS)('case %s: down is told by its cause: %o', (_, failure, title, words) => {
+  const message = write(downFact('chat/a', { failure }, 3))
+  expect(message.title).toBe(`🔴 ${title}: chat/a (llama-3.1-8b)`)
+  expect(message.body).toContain(words)
+})
+
+test('case 63: a model that is not on the server is no queue and not down', () => {
+  const fact = queueFact(
+    { rule: 'blind', endpoint: 'box', modelMissing: 'm' },
+    { backend: 'ollama', url: 'http://h:11434', canary: { status: 'model-missing', detail: "model 'm' not found" } },
+  )
+  expect(textOf(fact)).toContain('Model is not on the server: box')
+  expect(textOf(fact)).toContain('There is no model “m” on this server')
+  expect(textOf(fact)).toContain('ollama list')
+})
+
+test('case 75, 102: the address is shown without user, password and keys', () => {
+  const text = textOf(queueFact({}, { url: 'http://alice:s3cret@h:8000/metrics?model=m&api_key=s3cret&token=s3cret' }))
+  expect(text).not.toContain('s3cret')
+  expect(text).not.toContain('alice')
+  expect(text).toContain('http://h:8000/metrics?model=m&api_key=***')
+})
+
+test('case 104: a message that may have been delivered already says that it may be a repetition', () => {
+  expect(textOf(queueFact({ maybeSent: true }))).toContain(
+    '(Perhaps a repetition: the answer to the first push was lost.)',
+  )
+  expect(textOf(queueFact())).not.toContain('repetition')
+})
+
+test('a reminder says for how long and since when', () => {
+  const text = textOf(queueFact({ reason: 'repeated', firedAt: NOW - 245 * MINUTE }))
+  expect(text).toContain('🐌 Inference queue is growing, for 4 h 5 min now: chat/a')
+  expect(text).toContain('Since 10:00 UTC.')
+})
+
+test('resolved says what it was, how long, how high, and does not wake anybody', () => {
+  const fact = queueFact({
+    reason: 'resolved',
+    ended: 'clear',
+    firedAt: NOW - 65 * MINUTE,
+    endedAt: NOW,
+    peak: 97,
+    priority: 8,
+  })
+  const message = write(fact)
+  expect(message.title).toBe('✅ Queue is short again: chat/a (llama-3.1-8b)')
+  expect(message.body).toContain('“Inference queue is growing” lasted 1 h 5 min, 97 waiting at most.')
+  expect(message.priority).toBe(4)
+})
+
+test('a restart is no recovery, and silence is not either', () => {
+  const over = { reason: 'resolved', firedAt: NOW - 10 * MINUTE, endedAt: NOW } as const
+  expect(textOf(queueFact({ ...over, ended: 'restarted' }))).toContain(
+    '🔄 Over after a restart: inference queue is growing',
+  )
+  expect(textOf(queueFact({ ...over, ended: 'restarted' }))).toContain('what was waiting is lost')
+  expect(textOf(queueFact({ ...over, rule: 'ttft', ended: 'idle' }))).toContain('closed as idle, not seen to be better')
+})
+
+test('what came and went while the push server was away is told once, with its times', () => {
+  const fact = queueFact({ reason: 'late', firedAt: NOW - 125 * MINUTE, endedAt: NOW - 65 * MINUTE, peak: 97 })
+  expect(write(fact)).toMatchObject({ title: '🕓 Was: inference queue is growing: chat/a (llama-3.1-8b)', priority: 4 })
+  expect(textOf(fact)).toContain('Was from 12:00 UTC to 13:00 UTC (1 h), 97 waiting at most.')
+  expect(textOf({ ...fact, firedAt: NOW - 1500 * MINUTE }, 'ru')).toContain('Было с 29 нояб. 13:05 UTC до 13:00 UTC')
+})
+
+test('fired and resolved of one incident in one message are told as late, unless the first may have arrived', () => {
+  const resolved = queueFact({ reason: 'resolved', at: NOW + MINUTE, endedAt: NOW + MINUTE, ended: 'clear' })
+  expect(write([queueFact(), resolved]).title).toContain('🕓 Was:')
+  expect(write([queueFact({ maybeSent: true }), resolved]).title).toContain('✅ Queue is short again')
+})
+
+test('a push that comes minutes after its facts says as of when they are', () => {
+  expect(textOf(queueFact({ at: NOW - 7 * MINUTE }))).toContain('As of 13:58 UTC.')
+  expect(textOf(queueFact({ at: NOW - MINUTE }))).not.toContain('As of')
+})
+
+test('several rules of one endpoint: the most urgent gives the title, the others are lines, what is over comes last', () => {
+  const message = write([
+    queueFact({
+      incident: 'e',
+      rule: 'errors',
+      reason: 'resolved',
+      priority: 8,
+      firedAt: NOW - 9 * MINUTE,
+      ended: 'clear',
+    }),
+    queueFact({ incident: 'k', rule: 'kv_cache', priority: 7, value: 0.93, limit: 0.9 }),
+    queueFact(),
+  ])
+  const lines = message.body.split('\n')
+  expect(message.title).toContain('🐌 Inference queue is growing')
+  expect(lines[1]).toBe('📦 KV cache 93 % full (limit 90 %).')
+  expect(lines[2]).toBe('✅ Requests succeed again (after 9 min).')
+  expect(message.priority).toBe(8)
+})
+
+test('trends are told while they are known and near', () => {
+  const numbers = { waiting: 40, running: 16, kv_cache: 0.8 }
+  expect(textOf(queueFact({}, { numbers, waitingPerMinute: -5 }))).toContain('the queue is empty in about 8 min')
+  expect(textOf(queueFact({}, { numbers, kvPerMinute: 0.05 }))).toContain('the KV cache is full in about 4 min')
+  expect(textOf(queueFact({}, { numbers, waitingPerMinute: 5, kvPerMinute: -0.05 }))).not.toContain('At this rate')
+  expect(textOf(queueFact({}, { numbers, waitingPerMinute: -0.01 }))).not.toContain('At this rate')
+})
+
+test('case 96: all endpoints gone at once with one cause are one message that suspects the watcher', () => {
+  const facts = Array.from({ length: 20 }, (_, index) => downFact(`chat/r${index}`, {}, 20))
+  const message = write(facts)
+  expect(message.title).toBe('📡 All 20 endpoints unreachable from the watcher')
+  expect(message.body).toContain("suspect the watcher's own network first")
+  const back = write(
+    facts.map((fact) => ({ ...fact, reason: 'resolved', endedAt: NOW, firedAt: NOW - 9 * MINUTE, ended: 'clear' })),
+  )
+  expect(back).toMatchObject({ title: '✅ All 20 endpoints answer again', priority: 4 })
+})
+
+test('one cause that is no network fault is not blamed on the network', () => {
+  const facts = ['a', 'b'].map((name) => downFact(name, { failure: { kind: 'not-authorised', status: 401 } }))
+  expect(write(facts).title).toBe('📡 All 2 endpoints: watcher is not authorised (401)')
+  expect(write(facts).body).not.toContain('own network')
+})
+
+test('a digest has a line for each endpoint, the worst first, and counts the rest', () => {
+  const facts = Array.from({ length: 30 }, (_, index) =>
+    queueFact({
+      endpoint: `chat/r${index}`,
+      incident: `${index}`,
+      ...(index === 29 ? { rule: 'stalled', priority: 9 } : {}),
+    }),
+  )
+  const message = write(facts)
+  const lines = message.body.split('\n')
+  expect(message.title).toBe('🚨 Trouble at 30 endpoints')
+  expect(lines).toHaveLength(12)
+  expect(lines[0]).toContain('chat/r29')
+  expect(lines[11]).toBe('… and 19 more.')
+  expect(message.priority).toBe(9)
+})
+
+test('case 106: a priority is a whole number from 0 to 10', () => {
+  expect(write(queueFact({ priority: 99 })).priority).toBe(10)
+  expect(write(queueFact({ priority: 7.6 })).priority).toBe(8)
+  expect(write(queueFact({ priority: -3 })).priority).toBe(0)
+})
+
+test('a tap opens the runbook of the endpoint that gives the title', () => {
+  const link = (endpoint: string) => (endpoint === 'chat/a' ? 'https://wiki/queue' : undefined)
+  expect(compose([queueFact()], 'en', { ...options, link }).link).toBe('https://wiki/queue')
+  expect(compose([queueFact({ endpoint: 'chat/b' })], 'en', { ...options, link })).not.toHaveProperty('link')
+})
+
+test.each([
+  ['org/llama-3.1-8b-instruct-awq-int4', '🐌 Inference queue is growing: chat/a (org/llama-3.1-8b-instruct-awq-int4)'],
+  [
+    'some-organisation/llama-3.1-8b-instruct-awq-int4',
+    '🐌 Inference queue is growing: chat/a (llama-3.1-8b-instruct-awq-int4)',
+  ],
+  [`org/${'m'.repeat(60)}`, `🐌 Inference queue is growing: chat/a (${'m'.repeat(39)}…)`],
+])('a long model name gives way in the title: %s', (model, title) => {
+  expect(write(queueFact({}, { model })).title).toBe(title)
+})
+
+test('heartbeats: late, never seen, failed with its exit code and its own words', () => {
+  const beat = { interval: MINUTE, grace: MINUTE / 2, never: false }
+  const fact = (over: object) =>
+    queueFact(
+      { rule: 'heartbeat', endpoint: 'indexer', beat: { ...beat, ...over } },
+      { backend: 'heartbeat-check', url: '' },
+    )
+  expect(textOf(fact({ age: 250_000 }))).toContain(
+    'The last beat came 4 min ago (expected every 1 min, with 30 s of grace).',
+  )
+  expect(textOf(fact({ never: true }))).toContain('💔 Worker never reported: indexer')
+  expect(textOf(fact({ failed: { exit: 3, body: 'disk full\nok' } }))).toContain(
+    'exit code 3.\nWorker says: “disk full ok”',
+  )
+})
+
+test("the watcher's own gap is told without an endpoint", () => {
+  const {
+    endpoint: _,
+    scene: __,
+    ...fact
+  } = queueFact({ rule: 'gap', reason: 'told-once', gap: { length: 47 * MINUTE, interval: MINUTE } })
+  expect(textOf(fact)).toContain('⏸️ The watcher did not run\nNothing was watched for 47 min; a run is due every 1 min.')
+})

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { CATALOGUES } from '../../src/messages/compose.ts'
+import { gallery } from '../../src/messages/gallery.ts'
+import { samples } from '../../src/messages/samples.ts'
+import { RULE_IDS } from '../../src/rules/catalogue.ts'
+import { FAILURE_KINDS } from '../../src/state/failure.ts'
+
+test.each(['en', 'ru'] as const)(
+  'every message reads as it was last read by a person (%s): npm run messages',
+  async (language) => {
+    await expect(gallery(language)).toMatchFileSnapshot(`__snapshots__/messages.${language}.txt`)
+  },
+)
+
+test('the samples leave out no rule, no reason, no failure and no verdict', () => {
+  const facts = samples().flatMap((sample) => sample.facts)
+  expect(new Set(facts.map((fact) => fact.rule))).toEqual(new Set([...RULE_IDS, 'state-lost', 'state-broken']))
+  expect(new Set(facts.map((fact) => fact.reason))).toEqual(
+    new Set(['fired', 'repeated', 'resolved', 'late', 'told-once']),
+  )
+  expect(new Set(facts.flatMap((fact) => fact.failure?.kind ?? []))).toEqual(new Set(FAILURE_KINDS))
+  expect(new Set(facts.flatMap((fact) => fact.scene?.verdict?.kind ?? []))).toEqual(
+    new Set(Object.keys(CATALOGUES.en.verdicts)),
+  )
+})
+
+test('nothing English is left in a Russian message but names, settings and the words of others', () => {
+  const ours = gallery('ru')
+    .replace(/^---.*$/gm, '')
+    .replace(/«[^»]*»|--[a-z-]+/g, '')
+  expect(ours.match(/\b(the|is|are|of|limit|requests|server|waiting|queue|and|at|worker|model)\b/gi) ?? []).toEqual([])
+})

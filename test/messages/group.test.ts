@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import { group } from '../../src/messages/group.ts'
+import type { Notification } from '../../src/state/notification.ts'
+import { downFact, NOW, queueFact } from './facts.ts'
+
+const at = (endpoint: string, over: Partial<Notification> = {}) =>
+  queueFact({ endpoint, id: `${endpoint}${over.rule ?? ''}`, ...over })
+const shape = (facts: Notification[]) =>
+  group(facts).map((notes) => notes.map((note) => `${note.endpoint ?? 'watcher'} ${note.rule}`))
+
+/** [story, notifications, the messages] */
+const STORIES: [string, Notification[], string[][]][] = [
+  ['nothing to tell', [], []],
+  ['two rules of one endpoint are one message', [at('a'), at('a', { rule: 'ttft' })], [['a waiting', 'a ttft']]],
+  ['three endpoints are three messages', [at('a'), at('b'), at('c')], [['a waiting'], ['b waiting'], ['c waiting']]],
+  [
+    'four endpoints are one digest',
+    [at('a'), at('b'), at('c'), at('d')],
+    [['a waiting', 'b waiting', 'c waiting', 'd waiting']],
+  ],
+  ['all of two gone alike are one message', [downFact('a'), downFact('b')], [['a down', 'b down']]],
+  [
+    'all of twenty gone alike are one message',
+    Array.from({ length: 20 }, (_, i) => downFact(`r${i}`, {}, 20)),
+    [Array.from({ length: 20 }, (_, i) => `r${i} down`)],
+  ],
+  ['two of three gone are two messages', [downFact('a', {}, 3), downFact('b', {}, 3)], [['a down'], ['b down']]],
+  [
+    'two gone for different causes are two messages',
+    [downFact('a'), downFact('b', { failure: { kind: 'refused' } })],
+    [['a down'], ['b down']],
+  ],
+  [
+    'two gone with different codes are two messages',
+    [
+      downFact('a', { failure: { kind: 'other', code: 'X' } }),
+      downFact('b', { failure: { kind: 'other', code: 'Y' } }),
+    ],
+    [['a down'], ['b down']],
+  ],
+  [
+    'two gone in different runs are two messages',
+    [downFact('a'), downFact('b', { at: NOW + 60_000 })],
+    [['a down'], ['b down']],
+  ],
+  ['the only endpoint gone is its own message', [downFact('a', {}, 1)], [['a down']]],
+  [
+    'both back alike are one message',
+    [downFact('a', { reason: 'resolved' }), downFact('b', { reason: 'resolved' })],
+    [['a down', 'b down']],
+  ],
+  [
+    'what else those endpoints have to tell stays apart',
+    [downFact('a'), downFact('b'), at('a', { reason: 'resolved' })],
+    [['a down', 'b down'], ['a waiting']],
+  ],
+  [
+    'the more urgent endpoint comes first',
+    [at('a'), at('b', { rule: 'stalled', priority: 9 })],
+    [['b stalled'], ['a waiting']],
+  ],
+  [
+    'what is over comes after what lasts',
+    [at('a', { reason: 'resolved', priority: 9 }), at('b', { priority: 5 })],
+    [['b waiting'], ['a waiting']],
+  ],
+]
+
+test.each(STORIES)('%s', (_, facts, messages) => {
+  expect(shape(facts)).toEqual(messages)
+})
+
+test('what concerns the watcher stands alone, beside a digest of its endpoints', () => {
+  const { endpoint: _, ...gap } = queueFact({ rule: 'gap', reason: 'told-once', priority: 6 })
+  const groups = shape([gap, at('a'), at('b'), at('c'), at('d')])
+  expect(groups).toHaveLength(2)
+  expect(groups[1]).toEqual(['watcher gap'])
+})
