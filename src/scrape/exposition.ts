@@ -29,8 +29,8 @@ export function createPageReader(table: BackendTable): PageReader {
   let firstByte: number | undefined
   let isFirstLine = true
   let isOver = false
-  /** The name of the line before, since names come in runs, and what to do with it. */
-  let name = '\n'
+  /** The name of the line before, since names come in runs, and what to do with it. At first one that no line has. */
+  let name = '\u0100'
   let samples: Series<Sample> | undefined
   let buckets: Series<Buckets> | undefined
 
@@ -74,8 +74,15 @@ export function createPageReader(table: BackendTable): PageReader {
 
   function readComment(text: string, from: number, to: number): void {
     count.comments++
+    // Before the first sample (or in place of it) the names tell which server this is.
+    if (count.sampleCount === 0) noteAnnounced(text.slice(from, to))
     // OpenMetrics ends here; what follows is no part of the page.
     if (to - from <= 6 && text.slice(from, to).trimEnd() === '# EOF') isOver = true
+  }
+
+  function noteAnnounced(comment: string): void {
+    const announced = wanted.get(/^# (?:HELP|TYPE) (\S+)/.exec(comment)?.[1] ?? '')
+    if (announced) recognised.add(announced.name)
   }
 
   /** A line that is blank, begins with a blank, or is no sample. */

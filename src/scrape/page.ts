@@ -35,7 +35,7 @@ export interface Page {
   buckets: ReadonlyMap<string, readonly Buckets[]>
   /** The label sets of both, in the order of the page. */
   labelSets: readonly Labels[]
-  /** Of the series that tell which server this is, those that are on the page and feed no signal. */
+  /** Series that tell which server this is and feed no signal, and what is announced before the first sample. */
   recognised: ReadonlySet<string>
   /** Names with more label sets than {@link MAX_LABEL_SETS}; what is kept of them is no whole truth. */
   overfull: ReadonlySet<string>
