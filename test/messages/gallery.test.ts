@@ -28,5 +28,5 @@ test('nothing English is left in a Russian message but names, settings and the w
   const ours = gallery('ru')
     .replace(/^---.*$/gm, '')
     .replace(/«[^»]*»|--[a-z-]+/g, '')
-  expect(ours.match(/\b(the|is|are|of|limit|requests|server|waiting|queue|and|at|worker|model)\b/gi) ?? []).toEqual([])
+  expect(ours.match(/\b(the|is|are|of|limit|requests|server|waiting|queue|and|at|worker|model)\b/g) ?? []).toEqual([])
 })
