@@ -80,7 +80,16 @@ export function toStoreError(error: unknown, doing: 'read' | 'write' | 'list', a
   return new StoreError(message, PERMANENT.includes(refusal), { unknown })
 }
 
-const PERMANENT: Refusal[] = ['no-bucket', 'forbidden', 'credentials', 'clock', 'region', 'unsupported', 'other']
+const PERMANENT: Refusal[] = [
+  'missing',
+  'no-bucket',
+  'forbidden',
+  'credentials',
+  'clock',
+  'region',
+  'unsupported',
+  'other',
+]
 
 function adviceFor(refusal: Refusal, doing: 'read' | 'write' | 'list'): string {
   switch (refusal) {

@@ -46,7 +46,7 @@ export interface Traits {
   /** Some Ceph gateways: `If-Match` holds only without its quotes. */
   quotesCompared?: boolean
   /** `missing`: 403 instead of 404, as without s3:ListBucket. `all`: as without s3:GetObject too. */
-  readForbidden?: 'missing' | 'all'
+  readForbidden?: 'missing' | 'all' | undefined
   writeForbidden?: boolean
   /** `PUT` does not name the new ETag. */
   noEtag?: boolean
@@ -64,8 +64,10 @@ export interface Fault {
   do:
     | 'lose-answer' // done, then the connection is cut
     | 'done-500' // done, and answered 500
+    | 'late' // connection cut; done only when the next PUT arrives, just before it
     | 'cut' // not done, connection cut
-    | 'cut-body' // GET: half of the body
+    | 'cut-body' // GET: half of the body, connection cut
+    | 'hang-body' // GET: half of the body, then nothing
     | 'hang' // no answer
     | 'done-hang' // done, no answer
     | 'stale' // GET: the version before, as from a store that is not consistent
@@ -96,13 +98,12 @@ export interface S3Object {
 export const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test-secret', AWS_REGION: 'us-east-1' }
 
 export async function startS3(options: { traits?: Traits; now?: () => number } = {}): Promise<FakeS3> {
-  const now = options.now ?? Date.now
+  const inner: Inner = { faults: [], late: [], now: options.now ?? Date.now }
   const bucket = 'queuebell-test'
-  const faults: Fault[] = []
   const server = http.createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => serve(fake, faults, now, request, Buffer.concat(chunks).toString('utf8'), response))
+    request.on('end', () => serve(fake, inner, request, Buffer.concat(chunks).toString('utf8'), response))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -112,12 +113,12 @@ export async function startS3(options: { traits?: Traits; now?: () => number } =
     config: (prefix = 'queuebell/') => ({ kind: 's3', bucket, prefix, endpoint, forcePathStyle: true }),
     traits: options.traits ?? {},
     next: (fault) => {
-      for (let n = 0; n < (fault.times ?? 1); n++) faults.push(fault)
+      for (let n = 0; n < (fault.times ?? 1); n++) inner.faults.push(fault)
     },
     requests: { GET: 0, HEAD: 0, PUT: 0, LIST: 0 },
     log: [],
     objects: new Map(),
-    plant: (key, text, metadata = {}) => store(fake, key, text, metadata, now()),
+    plant: (key, text, metadata = {}) => store(fake, key, text, metadata, inner.now()),
     openConnections: () =>
       new Promise((resolve, reject) =>
         server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
@@ -131,6 +132,13 @@ export async function startS3(options: { traits?: Traits; now?: () => number } =
   return fake
 }
 
+interface Inner {
+  faults: Fault[]
+  /** Writes on their way: see the fault `late`. */
+  late: (() => void)[]
+  now: () => number
+}
+
 interface Answer {
   status: number
   headers?: Record<string, string>
@@ -139,8 +147,7 @@ interface Answer {
 
 function serve(
   fake: FakeS3,
-  faults: Fault[],
-  now: () => number,
+  inner: Inner,
   request: http.IncomingMessage,
   body: string,
   response: http.ServerResponse,
@@ -153,8 +160,8 @@ function serve(
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers
   fake.log.push({ kind, key, ...(ifMatch && { ifMatch }), ...(ifNoneMatch && { ifNoneMatch }) })
 
-  const at = faults.findIndex((f) => f.on === kind && key.endsWith(f.key ?? ''))
-  const fault = at < 0 ? undefined : faults.splice(at, 1)[0]?.do
+  const at = inner.faults.findIndex((f) => f.on === kind && key.endsWith(f.key ?? ''))
+  const fault = at < 0 ? undefined : inner.faults.splice(at, 1)[0]?.do
   const done = (): Answer => {
     if (fake.traits.noBucket || bucket !== fake.bucket) return refuse(404, 'NoSuchBucket')
     switch (kind) {
@@ -162,13 +169,15 @@ function serve(
       case 'HEAD':
         return get(fake, key, fault === 'stale')
       case 'PUT':
-        return put(fake, key, body, request.headers, now())
+        return put(fake, key, body, request.headers, inner.now())
       case 'LIST':
         return list(fake, url.searchParams)
       default:
         return refuse(405, 'MethodNotAllowed')
     }
   }
+  if (kind === 'PUT') for (const write of inner.late.splice(0)) write()
+  if (fault === 'late') inner.late.push(done)
   const answer = fault === undefined ? done() : failWith(fault, done)
   if (answer === 'hang') return
   if (answer === 'cut') {
@@ -181,8 +190,8 @@ function serve(
     'content-length': Buffer.byteLength(text),
     ...answer.headers,
   })
-  if (fault === 'cut-body') {
-    response.write(text.slice(0, text.length / 2), () => request.socket.destroy())
+  if (fault === 'cut-body' || fault === 'hang-body') {
+    response.write(text.slice(0, text.length / 2), () => fault === 'cut-body' && request.socket.destroy())
     return
   }
   response.end(text)
@@ -200,10 +209,12 @@ function failWith(fault: Fault['do'], done: () => Answer): Answer | 'cut' | 'han
       done()
       return 'hang'
     case 'cut':
+    case 'late':
       return 'cut'
     case 'hang':
       return 'hang'
     case 'cut-body':
+    case 'hang-body':
     case 'stale':
       return done()
     case '200-failed':

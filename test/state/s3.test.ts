@@ -70,6 +70,14 @@ describe('requests', () => {
     expect([...s3.objects.keys()]).toEqual(['queuebell/conditions-check', OBJECT])
   })
 
+  test('a store that was tried is not tried again for a second object', async () => {
+    const store = open()
+    await store.save(KEY, 'first', undefined)
+    s3.log.length = 0
+    await store.save('tgi.json', 'first', undefined)
+    expect(s3.log).toEqual([{ kind: 'PUT', key: 'queuebell/tgi.json', ifNoneMatch: '*' }])
+  })
+
   test('case 111: what one process saved is what a new one decides from', async () => {
     await run('fired at 12:00')
     expect(await open().load(KEY)).toMatchObject({ text: 'fired at 12:00' })
@@ -180,6 +188,16 @@ describe('case 119: reading is forbidden', () => {
     expect(textNow()).toBe('precious')
   })
 
+  test('until the permission is granted: what happens then is an ordinary conflict', async () => {
+    s3.traits.readForbidden = 'missing'
+    const store = open()
+    await store.load(KEY)
+    s3.traits.readForbidden = undefined
+    expect(await store.load(KEY)).toBeUndefined()
+    s3.plant(OBJECT, 'of another run')
+    expect(await store.save(KEY, 'first', undefined)).toBe('conflict')
+  })
+
   test.each(['ignored', 'unsupported'] as const)('and conditions are %s: nothing is risked', async (conditions) => {
     s3.plant(OBJECT, 'precious')
     s3.traits = { readForbidden: 'all', conditions }
@@ -256,7 +274,7 @@ describe('case 120: stores that do not keep the condition', () => {
     const { store, version } = await afterLoad()
     s3.plant(OBJECT, 'of another run', { 'queuebell-etag': 'bare' })
     expect(await store.save(KEY, 'new', version)).toBe('conflict')
-    expect(textNow()).toBe('of another run')
+    expect([textNow(), puts()]).toEqual(['of another run', 1])
   })
 
   test('a store that refuses every condition is a conflict, not an endless loop', async () => {
@@ -286,6 +304,15 @@ describe('a write whose answer is lost', () => {
     s3.next({ on: 'PUT', do: fault })
     expect(versionOf(await store.save(KEY, 'new', version))).not.toBe('conflict')
     expect([textNow(), puts()]).toEqual(['new', 2])
+    expect(s3.log.at(-1)).toMatchObject({ kind: 'PUT', ifMatch: version })
+  })
+
+  test('and is done late, after it was written again: saved, it is our own', async () => {
+    const { store, version } = await afterLoad()
+    s3.next({ on: 'PUT', do: 'late' })
+    expect(await store.save(KEY, 'new', version)).toEqual({ version: s3.objects.get(OBJECT)?.etag })
+    s3.next({ on: 'PUT', key: 'tgi.json', do: 'late' })
+    expect(versionOf(await store.save('tgi.json', 'first', undefined))).not.toBe('conflict')
   })
 
   test('as a first save: found by reading, or written again', async () => {
@@ -328,13 +355,18 @@ describe('reading', () => {
     },
   )
 
-  test('case 115: a store that never answers fails within the time-out', async () => {
-    s3.next({ on: 'GET', do: 'hang', times: 9 })
-    const from = performance.now()
-    const error = await failure(open().load(KEY))
-    expect(performance.now() - from).toBeLessThan(2_000)
-    expect(error).toMatchObject({ permanent: false, message: expect.stringMatching(/VPC/) })
-  })
+  test.each(['hang', 'hang-body'] as const)(
+    'case 115: a store that does not answer to the end (%s) fails within the time-out',
+    async (fault) => {
+      s3.plant(OBJECT, 'a text of some length')
+      s3.next({ on: 'GET', do: fault, times: 9 })
+      const from = performance.now()
+      const error = await failure(open().load(KEY))
+      expect(performance.now() - from).toBeLessThan(2_000)
+      expect(s3.requests.GET).toBe(1)
+      expect(error).toMatchObject({ permanent: false, message: expect.stringMatching(/VPC/) })
+    },
+  )
 
   test('case 122: an empty object is not a missing one', async () => {
     s3.plant(OBJECT, '')
@@ -379,6 +411,12 @@ describe('errors say what, where and what to do', () => {
   test('a list that is forbidden names s3:ListBucket', async () => {
     s3.traits.readForbidden = 'all'
     expect((await failure(open().list('beats/'))).message).toMatch(/s3:ListBucket/)
+  })
+
+  test('a server that is no S3 store: names the bucket and the endpoint', async () => {
+    s3.next({ on: 'PUT', do: 404, times: 9 })
+    const error = await failure(open().save(KEY, 'x', undefined))
+    expect(error).toMatchObject({ permanent: true, message: expect.stringMatching(/STATE_BUCKET.*S3_ENDPOINT/) })
   })
 
   test('nobody listens there: the network code and S3_ENDPOINT', async () => {
