@@ -6,6 +6,7 @@ import { NETWORK, type Network } from './network.ts'
 import type { Message } from './push/message.ts'
 import type { RunResult } from './result.ts'
 import { type Evaluation, evaluate } from './rules/evaluate.ts'
+import type { Observation } from './rules/observation.ts'
 import type { Notification } from './state/notification.ts'
 import { claimDue } from './state/outbox.ts'
 import { type Opened, openRun, saveDecision, saveSettled } from './state/session.ts'
@@ -77,20 +78,35 @@ async function runOnce(options: RunOptions & { network: Network }): Promise<RunR
   const opened = await openRun({ ...session, dryRun: options.dryRun === true })
   if (opened.kind !== 'open') return passedOver(opened.kind, options, now)
   const scrapesEnd = Math.max(deadline - RESERVE, now + (deadline - now) / 2)
-  const observations = await network.observe(config, io, { now, deadline: scrapesEnd, runId: id })
-  const decide = ({ state: from }: Opened): Decision => {
-    const evaluation = evaluate(from, observations, config, now)
-    const claimed = claimDue(evaluation.state, id, now, Math.max(deadline, now + 1))
-    const runs = [...from.runs, id].slice(-RUNS_KEPT)
-    return { evaluation, due: claimed.due, state: { ...claimed.state, runs, ...(tick === undefined ? {} : { tick }) } }
+  const look = () => network.observe(config, io, { now, deadline: scrapesEnd, runId: id })
+  const first = await look()
+  if (options.dryRun) return dryReport(decideFrom(opened.state, first, options, { now, id }), config, now)
+  const decide = async ({ state }: Opened, again: boolean): Promise<Decision | undefined> => {
+    if (!again) return decideFrom(state, first, options, { now, id })
+    // Another run has looked meanwhile. What this one saw may be older than what that one saved, and counters that seem
+    // to fall look like a restart: so it is looked at anew, where half of the time is left for it.
+    if (io.now() - now > (scrapesEnd - now) / 2) return undefined
+    return decideFrom(state, await look(), options, { now, id })
   }
-  if (options.dryRun) return dryReport(decide(opened), config, now)
   const saved = await saveDecision(opened, decide, session)
   if (saved.kind !== 'saved') return passedOver(saved.kind, options, now)
   const { evaluation, due } = saved.decision
   const sent = await deliver(group(due), config, io, { now, deadline: deadline - SETTLING, push: network.push })
   const settled = due.length === 0 ? saved.state : await saveSettled(saved, sent.deliveries, session)
   return conclude({ evaluation, sent, settled }, options, now)
+}
+
+/** What this run makes of a state: evaluated, with all that is due claimed. */
+function decideFrom(
+  from: State,
+  observations: readonly Observation[],
+  { config, tick, deadline }: RunOptions,
+  { now, id }: { now: number; id: string },
+): Decision {
+  const evaluation = evaluate(from, observations, config, now)
+  const claimed = claimDue(evaluation.state, id, now, Math.max(deadline, now + 1))
+  const runs = [...from.runs, id].slice(-RUNS_KEPT)
+  return { evaluation, due: claimed.due, state: { ...claimed.state, runs, ...(tick === undefined ? {} : { tick }) } }
 }
 
 /** Counts and logs. */

@@ -93,20 +93,23 @@ export type SavedDecision<D extends Decided> = { kind: 'saved'; decision: D; sta
 /**
  * Saves what `decide` makes of the state. When another run wrote meanwhile: go on if the write was our own and only
  * its answer was lost, else decide anew from its state, once; a run whose time has passed by then is superseded.
+ * @param decide told that it is asked `again`, it may decline: then the run is superseded.
  */
 export async function saveDecision<D extends Decided>(
   opened: Opened,
-  decide: (from: Opened) => D,
+  decide: (from: Opened, again: boolean) => Promise<D | undefined>,
   session: Session & { id: string },
 ): Promise<SavedDecision<D> | PassedOver> {
-  const first = decide(opened)
+  const first = await decide(opened, false)
+  if (first === undefined) return { kind: 'superseded' }
   const saved = await trySave(opened, first.state, session)
   if (saved.kind === 'saved') return { ...saved, decision: first }
   const newer = saved.found
   const passed = passOver(newer.state, session.tick)
   if (passed) return passed
   if (newer.state.ranAt !== undefined && newer.state.ranAt > session.now) return { kind: 'superseded' }
-  const second = decide(newer)
+  const second = await decide(newer, true)
+  if (second === undefined) return { kind: 'superseded' }
   const again = await trySave(newer, second.state, session)
   return again.kind === 'saved' ? { ...again, decision: second } : { kind: 'superseded' }
 }

@@ -17,7 +17,7 @@ const session = (store: Store, id = 'mine', now = NOW, tick?: number) => ({
 /** Decides like a run: its id, time and tick are in what it writes; counts how often it was asked. */
 function decider(id = 'mine', now = NOW, tick?: number) {
   const asked: State[] = []
-  const decide = ({ state }: Opened) => {
+  const decide = async ({ state }: Opened) => {
     asked.push(state)
     return { state: { ...state, ranAt: now, runs: [...state.runs, id], ...(tick === undefined ? {} : { tick }) } }
   }

@@ -1,0 +1,111 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Inbox, openInbox } from '../../src/simulator/inbox.ts'
+import { readState } from '../../src/state/state.ts'
+import { type Bundles, buildBundles } from '../bundles.ts'
+import { PLACES, type Place } from './place.ts'
+import { type Command, type Ended, type Runner, startRunner } from './runner.ts'
+import { openWatched, type Watched } from './watched.ts'
+
+/** Long form: `QUEUEBELL_ROUNDS=100 npx vitest run test/faults/two-processes.test.ts`. */
+const ROUNDS = Number(process.env.QUEUEBELL_ROUNDS ?? 10)
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+
+/** What the two processes are told at one moment; `t` is the minute's own time. */
+const WAYS: Record<string, { minutes: number; both: (t: number) => [Command, Command] }> = {
+  'the same tick twice': {
+    minutes: 1,
+    both: (t) => [
+      { now: t + 2 * SECOND, time: t },
+      { now: t + 2 * SECOND, time: t },
+    ],
+  },
+  'the same moment, without event.time': { minutes: 1, both: (t) => [{ now: t }, { now: t }] },
+  'a late tick beside the next one': {
+    minutes: 2,
+    both: (t) => [
+      { now: t + 59 * SECOND, time: t },
+      { now: t + 61 * SECOND, time: t + MINUTE },
+    ],
+  },
+  'two runs seconds apart, without event.time': {
+    minutes: 2,
+    both: (t) => [{ now: t + 59 * SECOND }, { now: t + 61 * SECOND }],
+  },
+}
+
+let bundles: Bundles
+beforeAll(() => {
+  bundles = buildBundles()
+}, 60_000)
+afterAll(() => rmSync(bundles.root, { recursive: true, force: true }))
+
+for (const [place, open] of Object.entries(PLACES)) {
+  describe(`two processes at once on ${place}`, () => {
+    for (const [way, { minutes, both }] of Object.entries(WAYS)) {
+      test(`case 99, 116: ${way}: each incident is told once, and its end once`, {
+        timeout: 30_000 + ROUNDS * 4_000,
+      }, async () => {
+        const two = await openTwo(await open())
+        // Near the real time, since a real store refuses a clock that is off by more than 15 minutes.
+        let t = Math.floor(Date.now() / MINUTE) * MINUTE
+        const outcomes: Record<string, number> = {}
+        try {
+          for (let round = 1; round <= ROUNDS; round += 1) {
+            const before = two.inbox.received.length
+            for (const waiting of [42, 1, 1, 1]) {
+              two.watched.waiting = waiting
+              const ended = await two.run(both(t))
+              expect({ round, errors: ended.flatMap((e) => e.error ?? []) }).toEqual({ round, errors: [] })
+              for (const { body } of ended) outcomes[body?.outcome ?? ''] = (outcomes[body?.outcome ?? ''] ?? 0) + 1
+              t += minutes * MINUTE
+            }
+            const told = two.inbox.received.slice(before).map(({ title, priority }) => ({ title, priority }))
+            expect({ round, told }).toEqual({
+              round,
+              told: [
+                { title: expect.stringContaining('🐌'), priority: 8 },
+                { title: expect.stringContaining('✅'), priority: 4 },
+              ],
+            })
+          }
+          const read = readState((await two.place.store.load('vllm.json'))?.text ?? '')
+          expect(read).toMatchObject({ kind: 'state', state: { outbox: [] } })
+          expect(outcomes.completed).toBeGreaterThanOrEqual(ROUNDS * 4)
+        } finally {
+          await two.close()
+        }
+      })
+    }
+  })
+}
+
+async function openTwo(place: Place) {
+  const inbox: Inbox = await openInbox()
+  const watched: Watched = await openWatched()
+  // Uneven answers bring the two processes into every order.
+  watched.delay = () => Math.random() * 30
+  const start = (): Promise<Runner> =>
+    startRunner(join(bundles.dist, 'vllm.mjs'), {
+      ...place.env,
+      VLLM_ENDPOINTS: `a=${watched.url}`,
+      NOTIFLY_URL: inbox.url,
+      NOTIFLY_TOKEN: 'token',
+      LOG_LEVEL: 'silent',
+    })
+  const runners = await Promise.all([start(), start()])
+  return {
+    place,
+    inbox,
+    watched,
+    run: ([one, other]: [Command, Command]): Promise<Ended[]> =>
+      Promise.all([runners[0].run(one), runners[1].run(other)]),
+    async close() {
+      for (const runner of runners) await runner.close()
+      await Promise.all([inbox.close(), watched.close()])
+      await place.close()
+    },
+  }
+}
