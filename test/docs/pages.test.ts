@@ -1,0 +1,15 @@
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { signalsPage } from '../../src/backends/page.ts'
+import { rulesPage } from '../../src/rules/page.ts'
+
+const docs = path.resolve(import.meta.dirname, '../../docs')
+
+// `npx vitest run test/docs -u` writes the pages anew.
+test('docs/rules.md is the page that the code makes', async () => {
+  await expect(rulesPage()).toMatchFileSnapshot(path.join(docs, 'rules.md'))
+})
+
+test('docs/signals.md is the page that the code makes', async () => {
+  await expect(signalsPage()).toMatchFileSnapshot(path.join(docs, 'signals.md'))
+})
