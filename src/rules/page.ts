@@ -62,7 +62,8 @@ export function rulesPage(): string {
 }
 
 function numberText(id: RuleId, value: number): string {
-  switch (specOf(id).unit) {
+  const { unit } = specOf(id)
+  switch (unit) {
     case 'share':
     case 'fall':
       return `${Number((value * 100).toPrecision(6))} %`
@@ -80,7 +81,7 @@ function numberText(id: RuleId, value: number): string {
     case 'switch':
       return String(value)
     default:
-      return specOf(id).unit satisfies never
+      return unit satisfies never
   }
 }
 
