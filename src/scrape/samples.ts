@@ -44,7 +44,8 @@ export function createSampleKeeper(): SampleKeeper {
     const line = text.slice(from, to)
     const scanned = scanLine(line)
     const labels = scanned && labelBook.read(scanned.labels, scanned.labelCount)
-    if (!scanned || !labels || scanned.le) return false
+    if (!scanned || !labels) return false
+    if (scanned.le) return readValue(text, from + scanned.blockTo, to) !== undefined // a bucket under the name of another
     const before = ownText(line.slice(nameTo - from, scanned.blockTo))
     if (labels !== NO_LABELS) plain.add({ before, after: '', labels })
     return addSample(series, labels, readValue(text, from + scanned.blockTo, to))

@@ -118,7 +118,6 @@ describe('samples', () => {
     `${WAITING}{a:b="m"} 5`,
     `${WAITING}{a="1",a="2"} 5`,
     `${WAITING}{__proto__="1"} 5`,
-    `${WAITING}{le="1"} 5`,
     `${WAITING}`,
     `${WAITING} `,
     `${WAITING} # {} 1`,
@@ -264,6 +263,11 @@ describe('what is kept', () => {
   test('case 41: a name that only begins like a wanted one is another name', () => {
     const body = `${WAITING}{engine="0"} 6.0\n${WAITING}_by_reason{engine="0",reason="capacity"} 6.0\n${WAITING}{engine="1"} 1.0\n`
     expect(values(body)).toEqual([6, 1])
+  })
+
+  test('a bucket under the name of a gauge is a sample, and not the gauge', () => {
+    expect(pageOf('vllm', `${WAITING}{le="1"} 5\n`)).toMatchObject({ sampleCount: 1, malformed: 0 })
+    expect(values(`${WAITING}{le="1"} 5\n${WAITING} 3\n`)).toEqual([3])
   })
 
   test('case 21: 60,000 unwanted series of one family leave no trace but their number', () => {
