@@ -111,7 +111,7 @@ async function listFiles(dir: string, prefix: string): Promise<Listed[]> {
   const listed = await Promise.all(
     keys.map(async (key) => {
       const found = await stat(target(dir, key)).catch(() => undefined) // deleted since the folder was read
-      return found && { key, at: Math.floor(found.mtimeMs) }
+      return found && { key, at: Math.floor(found.mtimeMs), size: found.size }
     }),
   )
   return listed.filter((entry) => entry !== undefined)

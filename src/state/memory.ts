@@ -38,7 +38,7 @@ export function createMemoryStore(now: () => number = Date.now): Store {
     async list(prefix: string): Promise<Listed[]> {
       return [...held]
         .filter(([key]) => key.startsWith(prefix))
-        .map(([key, { at }]) => ({ key, at }))
+        .map(([key, { at, text }]) => ({ key, at, size: Buffer.byteLength(text) }))
         .sort((a, b) => (a.key < b.key ? -1 : 1))
     },
     warnings: () => [],

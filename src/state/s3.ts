@@ -300,8 +300,10 @@ async function list(session: Session, prefix: string): Promise<Listed[]> {
       ...(next === undefined ? {} : { ContinuationToken: next }),
     })
     const page = await withDeadline(session.timeout, (abortSignal) => session.client.send(command, { abortSignal }))
-    for (const { Key, LastModified } of page.Contents ?? [])
-      if (Key && LastModified) listed.push({ key: Key.slice(own.length), at: LastModified.getTime() })
+    for (const { Key, LastModified, Size: size } of page.Contents ?? []) {
+      const sized = size === undefined ? {} : { size }
+      if (Key && LastModified) listed.push({ key: Key.slice(own.length), at: LastModified.getTime(), ...sized })
+    }
     next = page.IsTruncated ? page.NextContinuationToken : undefined
   } while (next !== undefined)
   return listed

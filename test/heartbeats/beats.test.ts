@@ -1,7 +1,11 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { PLAIN_SIZES, toText } from '../../src/heartbeats/beat.ts'
 import { readBeats } from '../../src/heartbeats/beats.ts'
 import { receive } from '../../src/heartbeats/receive.ts'
+import { openFileStore } from '../../src/state/file.ts'
 import { createMemoryStore } from '../../src/state/memory.ts'
 import type { Store } from '../../src/state/store.ts'
 import { StoreError } from '../../src/state/store.ts'
@@ -10,19 +14,15 @@ import { endpointAt } from '../canary/asking.ts'
 const worker = (name: string) =>
   endpointAt('beats', { name, model: undefined, beat: { interval: 60_000, grace: 30_000 } })
 
-/** A store that counts what is asked of it, and may tell sizes as S3 does. */
-function counting(now: () => number, sizes: boolean) {
-  const store = createMemoryStore(now)
+/** A store that counts what is asked of it, and that may leave out the sizes in its list. */
+function counting(now: () => number, sizes: boolean, store: Store = createMemoryStore(now)) {
   const calls = { list: 0, load: 0 }
   const counted: Store = {
     ...store,
     async list(prefix) {
       calls.list += 1
       const listed = await store.list(prefix)
-      if (!sizes) return listed
-      return Promise.all(
-        listed.map(async (entry) => ({ ...entry, size: Buffer.byteLength((await store.load(entry.key))?.text ?? '') })),
-      )
+      return sizes ? listed : listed.map(({ key, at }) => ({ key, at }))
     },
     async load(key) {
       calls.load += 1
@@ -57,12 +57,37 @@ describe.each([
   })
 })
 
-test('a fleet that is well costs one list call and no reading, where the store tells sizes', async () => {
-  const { store, calls } = counting(() => 0, true)
+describe('a fleet that is well costs one list call and no reading', () => {
   const names = Array.from({ length: 50 }, (_, index) => `w${index}`)
-  for (const name of names) await store.put(`beats/${name}.json`, toText({ kind: 'ok' }))
-  await readBeats(names.map(worker), store, 1)
-  expect(calls).toEqual({ list: 1, load: 0 })
+
+  async function look(given: Store) {
+    const { store, calls } = counting(() => 0, true, given)
+    for (const name of names) await store.put(`beats/${name}.json`, toText({ kind: 'ok' }))
+    await readBeats(names.map(worker), store, 1)
+    const well = { ...calls }
+    await store.put('beats/w7.json', toText({ kind: 'fail', exit: 1 }))
+    await readBeats(names.map(worker), store, 1)
+    return [well, calls]
+  }
+
+  test('in memory', async () => {
+    expect(await look(createMemoryStore(() => 0))).toEqual([
+      { list: 1, load: 0 },
+      { list: 2, load: 1 },
+    ])
+  })
+
+  test('in files', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'queuebell-beats-'))
+    try {
+      expect(await look(openFileStore(dir))).toEqual([
+        { list: 1, load: 0 },
+        { list: 2, load: 1 },
+      ])
+    } finally {
+      await rm(dir, { recursive: true })
+    }
+  })
 })
 
 test('no failed beat has the size of a plain one', () => {

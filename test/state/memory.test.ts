@@ -9,8 +9,8 @@ test('a list tells the time of the clock that the store was given', async () => 
   now = 2000
   await store.put('beats/b.json', '{}')
   expect(await store.list('beats/')).toEqual([
-    { key: 'beats/a.json', at: 1000 },
-    { key: 'beats/b.json', at: 2000 },
+    { key: 'beats/a.json', at: 1000, size: 2 },
+    { key: 'beats/b.json', at: 2000, size: 2 },
   ])
 })
 

@@ -296,7 +296,8 @@ function list(fake: FakeS3, query: URLSearchParams): Answer {
   const page = keys.slice(0, fake.traits.pageSize ?? 1000)
   const contents = page.map((key) => {
     const at = new Date(fake.objects.get(key)?.at ?? 0).toISOString()
-    return `<Contents><Key>${escapeXml(key)}</Key><LastModified>${at}</LastModified><Size>1</Size></Contents>`
+    const size = Buffer.byteLength(fake.objects.get(key)?.text ?? '')
+    return `<Contents><Key>${escapeXml(key)}</Key><LastModified>${at}</LastModified><Size>${size}</Size></Contents>`
   })
   const more = keys.length > page.length
   const token = more ? `<NextContinuationToken>${escapeXml(page.at(-1) ?? '')}</NextContinuationToken>` : ''

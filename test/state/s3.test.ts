@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openS3Store } from '../../src/state/s3.ts'
@@ -381,7 +384,7 @@ describe('reading', () => {
       Object.assign(s3.objects.get(`queuebell/beats/${name}.json`) ?? {}, { at })
     }
     const listed = await open().list('beats/')
-    expect(listed).toEqual(['a', 'b & c', 'd', 'e', 'f'].map((name) => ({ key: `beats/${name}.json`, at })))
+    expect(listed).toEqual(['a', 'b & c', 'd', 'e', 'f'].map((name) => ({ key: `beats/${name}.json`, at, size: 2 })))
     expect(s3.requests.LIST).toBe(3)
   })
 })
@@ -433,6 +436,17 @@ describe('errors say what, where and what to do', () => {
     const error = await failure(openS3Store(s3.config()).load(KEY))
     expect(error).toMatchObject({ permanent: true, message: expect.stringMatching(/AWS_ACCESS_KEY_ID/) })
     expect(s3.requests.GET).toBe(0)
+  })
+
+  test('credentials from a program that does not end: the same time-out', async () => {
+    const profile = path.join(await mkdtemp(path.join(os.tmpdir(), 'queuebell-s3-')), 'config')
+    await writeFile(profile, '[default]\nregion = us-east-1\ncredential_process = sleep 3\n')
+    for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name]
+    Object.assign(process.env, { AWS_CONFIG_FILE: profile, AWS_SHARED_CREDENTIALS_FILE: '/dev/null' })
+    const from = performance.now()
+    expect(await failure(open().load(KEY))).toMatchObject({ permanent: false, message: expect.stringMatching(/time/) })
+    expect(performance.now() - from).toBeLessThan(2_500)
+    await rm(path.dirname(profile), { recursive: true })
   })
 
   test('no error shows a key or a secret, not even when it is logged whole', async () => {

@@ -133,6 +133,19 @@ for (const [name, open] of Object.entries(stores))
       for (const { at } of listed) expect(Math.abs(at - before)).toBeLessThan(10_000)
     })
 
+    test('a list tells the bytes of each object, so that one that says nothing new need not be read', async () => {
+      const [a, b] = open()
+      await a.put('beats/indexer.json', '{"kind":"ok"}')
+      await a.put('beats/mailer.json', '{"body":"очередь"}')
+      const sizes = (await b.list('beats/')).map(({ key, size }): [string, number | undefined] => [key, size])
+      expect(new Map(sizes)).toEqual(
+        new Map([
+          ['beats/indexer.json', 13],
+          ['beats/mailer.json', 25],
+        ]),
+      )
+    })
+
     test('a list of nothing is empty', async () => {
       const [store] = open()
       expect(await store.list('beats/')).toEqual([])
