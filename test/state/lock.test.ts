@@ -5,19 +5,19 @@ import path from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { withLock } from '../../src/state/lock.ts'
 
-/** What another process does between two steps of ours: run after the next reading of a lock. */
-const between = vi.hoisted(() => ({ afterRead: undefined as (() => Promise<void>) | undefined }))
+/** What another process does between two steps of ours: run after the next look at the age of a lock. */
+const between = vi.hoisted(() => ({ afterStat: undefined as (() => Promise<void>) | undefined }))
 
 vi.mock('node:fs/promises', async (original) => {
   const fs = await original<typeof import('node:fs/promises')>()
-  const readFile = async (...args: Parameters<typeof fs.readFile>) => {
-    const content = await fs.readFile(...args)
-    const meanwhile = between.afterRead
-    between.afterRead = undefined
+  const stat = async (file: string) => {
+    const found = await fs.stat(file)
+    const meanwhile = between.afterStat
+    between.afterStat = undefined
     await meanwhile?.()
-    return content
+    return found
   }
-  return { ...fs, readFile, default: { ...fs, readFile } }
+  return { ...fs, stat }
 })
 
 let dir: string
@@ -35,7 +35,7 @@ async function plantStale(token: string): Promise<void> {
 
 test('a stale lock that another process takes over and releases while we look: we do not hold a link of its chain', async () => {
   await plantStale('a')
-  between.afterRead = () => unlink(lock) // our link `<lock>.a` will be made, but no chain leads to it any more
+  between.afterStat = () => unlink(lock) // our link `<lock>.a` will be made, but no chain leads to it any more
   await withLock(lock, async () => {
     expect(existsSync(lock)).toBe(true)
     expect(existsSync(`${lock}.a`)).toBe(false)
