@@ -147,7 +147,7 @@ export function createWorld(ticked: boolean) {
         faulty(async () => {
           if (turn.store?.kind === 'conflict' && turn.store.at === storeOperation - 1) {
             const current = await store.load(key)
-            if (current) await store.put(key, current.text) // somebody wrote the same again: only the version moved
+            if (current) await store.save(key, current.text, current.version) // written again as it is: only the version moves
             return 'conflict'
           }
           before = await store.load(key)
