@@ -1,15 +1,15 @@
 import parsePrometheusTextFormat from 'parse-prometheus-text-format'
 import { ownText } from './lines.ts'
-import { type Labels, labelSet } from './page.ts'
+import { type Labels, labelSet, MAX_LABEL_SETS } from './page.ts'
 
 /** The label sets of one page, each one object however often and in whatever order its labels are written. */
 export interface LabelBook {
   /**
    * @param text the label pairs without blanks and without `le`, one character a byte.
    * @param count how many pairs there are.
-   * @returns `undefined` where they cannot be read, or a name comes twice.
+   * @returns `undefined` where they cannot be read, or a name comes twice; `full` where there are too many already.
    */
-  read(text: string, count: number): Labels | undefined
+  read(text: string, count: number): Labels | 'full' | undefined
   all(): Labels[]
 }
 
@@ -20,9 +20,10 @@ export function createLabelBook(): LabelBook {
   const byText = new Map<string, Labels | undefined>([['', NO_LABELS]])
   const bySet = new Map<string, Labels>([['', NO_LABELS]])
 
-  function read(text: string, count: number): Labels | undefined {
+  function read(text: string, count: number): Labels | 'full' | undefined {
     const known = byText.get(text)
     if (known || byText.has(text)) return known
+    if (byText.size > MAX_LABEL_SETS) return 'full'
     const own = ownText(text)
     const values = readLabels(own, count)
     const labels = values && theOne(own, values)

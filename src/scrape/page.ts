@@ -37,7 +37,7 @@ export interface Page {
   labelSets: readonly Labels[]
   /** Series that tell which server this is and feed no signal, and what is announced before the first sample. */
   recognised: ReadonlySet<string>
-  /** Names with more label sets than {@link MAX_LABEL_SETS}; what is kept of them is no whole truth. */
+  /** Names with label sets beyond {@link MAX_LABEL_SETS}; what is kept of them is no whole truth. */
   overfull: ReadonlySet<string>
   /** Lines that are not blank: comments, samples and malformed ones. */
   lines: number
@@ -50,7 +50,7 @@ export interface Page {
   firstByte: number | undefined
 }
 
-/** Label sets kept of one name. A server has dozens; a page beyond this is not one that we can judge. */
+/** Distinct label sets kept of a page. A server has some dozens for each engine; beyond this we cannot judge it. */
 export const MAX_LABEL_SETS = 10_000
 
 /** Labels as text, sorted by name: equal label sets have equal texts. */

@@ -1,7 +1,7 @@
 import { createLabelBook, NO_LABELS } from './labels.ts'
 import { readDecimal, readNumber, readTail, scanLine } from './line.ts'
 import { ownText } from './lines.ts'
-import { type Buckets, type Labels, MAX_LABEL_SETS, type Page, type Sample } from './page.ts'
+import type { Buckets, Labels, Page, Sample } from './page.ts'
 import { createSpellings } from './spellings.ts'
 
 /** Bounds that are remembered; others are only slower to read. */
@@ -44,20 +44,22 @@ export function createSampleKeeper(): SampleKeeper {
     const line = text.slice(from, to)
     const scanned = scanLine(line)
     const labels = scanned && labelBook.read(scanned.labels, scanned.labelCount)
-    if (!scanned || !labels) return false
-    if (scanned.le) return readValue(text, from + scanned.blockTo, to) !== undefined // a bucket under the name of another
+    const value = scanned && readValue(text, from + scanned.blockTo, to)
+    if (!scanned || !labels || value === undefined) return false
+    if (scanned.le) return true // a bucket under the name of another
+    if (labels === 'full') return noteOverfull(series)
     const before = ownText(line.slice(nameTo - from, scanned.blockTo))
     if (labels !== NO_LABELS) plain.add({ before, after: '', labels })
-    return addSample(series, labels, readValue(text, from + scanned.blockTo, to))
+    return addSample(series, labels, value)
   }
 
-  function addSample(series: Series<Sample>, labels: Labels, value: number | undefined): boolean {
+  function addSample({ byLabels }: Series<Sample>, labels: Labels, value: number | undefined): boolean {
     if (value === undefined) return false
-    const kept = series.byLabels.get(labels)
+    const kept = byLabels.get(labels)
     if (kept) {
       kept.value = value // a label set that comes twice is one series: the last sample holds
       kept.stamp = stamp
-    } else if (hasRoom(series)) series.byLabels.set(labels, { labels, value, stamp })
+    } else byLabels.set(labels, { labels, value, stamp })
     return true
   }
 
@@ -71,6 +73,7 @@ export function createSampleKeeper(): SampleKeeper {
     const scanned = scanLine(line)
     const labels = scanned && labelBook.read(scanned.labels, scanned.labelCount)
     if (!scanned?.le || !labels) return false
+    if (labels === 'full') return noteOverfull(series)
     const before = ownText(line.slice(nameTo - from, scanned.le.from))
     withLe.add({ before, after: ownText(line.slice(scanned.le.to, scanned.blockTo)), labels })
     const bound = boundOf(line.slice(scanned.le.from, scanned.le.to))
@@ -85,7 +88,6 @@ export function createSampleKeeper(): SampleKeeper {
   ): boolean {
     if (bound === undefined || value === undefined) return false
     const kept = series.last?.labels === labels ? series.last : bucketsWith(series, labels)
-    if (!kept) return true
     kept.bounds.push(bound)
     kept.counts.push(value)
     if (stamp !== undefined) {
@@ -95,18 +97,16 @@ export function createSampleKeeper(): SampleKeeper {
     return true
   }
 
-  function bucketsWith(series: Series<Buckets>, labels: Labels): Buckets | undefined {
-    series.last = series.byLabels.get(labels)
-    if (series.last || !hasRoom(series)) return series.last
-    series.last = { labels, bounds: [], counts: [], oldest: undefined, newest: undefined }
-    series.byLabels.set(labels, series.last)
+  function bucketsWith(series: Series<Buckets>, labels: Labels): Buckets {
+    const known = series.byLabels.get(labels)
+    series.last = known ?? { labels, bounds: [], counts: [], oldest: undefined, newest: undefined }
+    if (!known) series.byLabels.set(labels, series.last)
     return series.last
   }
 
-  function hasRoom({ name, byLabels }: Series<unknown>): boolean {
-    if (byLabels.size < MAX_LABEL_SETS) return true
+  function noteOverfull({ name }: Series<unknown>): true {
     overfull.add(name)
-    return false
+    return true
   }
 
   function readValue(text: string, from: number, to: number): number | undefined {

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest'
+import type { ScrapedBackend } from '../../src/backends/backend.ts'
+import { TABLES } from '../../src/backends/backends.ts'
+import { RULES } from '../../src/rules/catalogue.ts'
+import { missingSignals } from '../../src/rules/missing.ts'
+import { SIGNALS, type Signal } from '../../src/signals/signals.ts'
+import { readingsOf } from '../scrape/reading.ts'
+
+const BACKENDS = Object.keys(TABLES) as ScrapedBackend[]
+
+describe.each(BACKENDS)('the table of %s', (backend) => {
+  const table = TABLES[backend]
+  const rows = Object.entries(table.signals) as [Signal, NonNullable<(typeof table.signals)[Signal]>][]
+
+  test('names every series once for a signal, in words that an exposition may hold', () => {
+    for (const [signal, { from }] of rows) {
+      const names = from.map(({ name, labels }) => name + JSON.stringify(labels))
+      expect(new Set(names).size, signal).toBe(names.length)
+      for (const { name } of from) expect(name).toMatch(/^[a-zA-Z_:][a-zA-Z0-9_:]*$/)
+    }
+  })
+
+  test('combines shares by the largest and requests by adding', () => {
+    for (const [signal, { combine, perSubject }] of rows) {
+      const { kind, unit } = SIGNALS[signal]
+      if (kind !== 'gauge' || perSubject) continue
+      expect(combine ?? 'sum', signal).toBe(unit === 'requests' ? 'sum' : 'max')
+    }
+  })
+
+  test('feeds the gauge rules that the catalogue gives this backend', () => {
+    // A recent llama.cpp publishes no KV use; an old one does.
+    const gauges = Object.values(RULES).filter(
+      ({ measure, backends }) => measure.kind === 'gauge' && backends.some((b) => b === backend),
+    )
+    for (const { measure } of gauges)
+      if ('signal' in measure) expect(rows.map(([signal]) => signal)).toContain(measure.signal)
+  })
+})
+
+/** What a server must publish for us to see at all. */
+const CORE: Record<ScrapedBackend, Signal[]> = {
+  vllm: ['waiting', 'running', 'kv_cache'],
+  tgi: ['waiting'],
+  tei: ['waiting'],
+  sglang: ['waiting', 'running', 'kv_cache'],
+  llamacpp: ['waiting', 'running'],
+  dcgm: ['gpu_utilisation'],
+  gateway: ['running', 'kv_cache'],
+}
+
+test.each(BACKENDS)('%s is blind without its core series', (backend) => {
+  const table = TABLES[backend]
+  const core = (Object.keys(table.signals) as Signal[]).filter((signal) => table.signals[signal]?.core)
+  expect(core.sort()).toEqual(CORE[backend].sort())
+})
+
+test('case 46: headers without samples leave vLLM blind, an empty body leaves TGI and TEI be', () => {
+  const headers = '# TYPE vllm:num_requests_waiting gauge\n# TYPE vllm:gpu_cache_usage_perc gauge\n'
+  expect(missingSignals(readingsOf('vllm', headers), 'vllm', [], [])).toEqual(['waiting', 'running', 'kv_cache'])
+  expect(missingSignals(readingsOf('tgi', ''), 'tgi', [], [])).toEqual([])
+  expect(missingSignals(readingsOf('tei', ''), 'tei', [], [])).toEqual([])
+})
+
+test('a MIG instance without GPU_UTIL is not blind', () => {
+  const body = 'DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-1",GPU_I_ID="3"} 0.4\n'
+  expect(missingSignals(readingsOf('dcgm', body), 'dcgm', [], [])).toEqual([])
+})
