@@ -11,6 +11,8 @@ import type { Notification } from './state/notification.ts'
 import { claimDue } from './state/outbox.ts'
 import { type Opened, openRun, saveDecision, saveSettled } from './state/session.ts'
 import type { State } from './state/state.ts'
+import { type Discovered, discover } from './targets/discover.ts'
+import { load } from './targets/load.ts'
 
 export interface RunOptions {
   config: Config
@@ -27,6 +29,8 @@ export interface RunOptions {
 
 export interface RunReport {
   result: RunResult
+  /** With the endpoints that were found at this run. */
+  config: Config
   /** The pushes of this run as text: tried, or with `dryRun` those that would be. */
   messages: Message[]
   /** Why the run must count as failed although it completed: push server misconfigured, a message waits too long. */
@@ -70,23 +74,31 @@ export async function run(options: RunOptions): Promise<RunReport> {
   }
 }
 
-async function runOnce(options: RunOptions & { network: Network }): Promise<RunReport> {
-  const { config, io, tick, deadline, network } = options
+async function runOnce(given: RunOptions & { network: Network }): Promise<RunReport> {
+  const { io, tick, deadline, network } = given
   const now = io.now()
   const id = io.runId()
-  const session = { store: io.store, backend: config.backend, now, tick, id }
-  const opened = await openRun({ ...session, dryRun: options.dryRun === true })
-  if (opened.kind !== 'open') return passedOver(opened.kind, options, now)
+  const { backend, shard } = given.config
+  const session = { store: io.store, backend, shard, now, tick, id }
+  const opened = await openRun({ ...session, dryRun: given.dryRun === true })
+  if (opened.kind !== 'open') return passedOver(opened.kind, given, now)
+  const found = await discover(given.config, opened.state.targets ?? {}, { load: network.load ?? load, log: io.log })
+  const { config } = found
+  const options = { ...given, config }
   const scrapesEnd = Math.max(deadline - RESERVE, now + (deadline - now) / 2)
-  const look = () => network.observe(config, io, { now, deadline: scrapesEnd, runId: id })
+  const asked = { ...config, endpoints: found.endpoints }
+  const look = async () => [
+    ...(await network.observe(asked, io, { now, deadline: scrapesEnd, runId: id })),
+    ...found.watch,
+  ]
   const first = await look()
-  if (options.dryRun) return dryReport(decideFrom(opened.state, first, options, { now, id }), config, now)
+  if (options.dryRun) return dryReport(decideFrom(opened.state, first, options, { now, id, found }), config, now)
   const decide = async ({ state }: Opened, again: boolean): Promise<Decision | undefined> => {
-    if (!again) return decideFrom(state, first, options, { now, id })
+    if (!again) return decideFrom(state, first, options, { now, id, found })
     // Another run has looked meanwhile. What this one saw may be older than what that one saved, and counters that seem
     // to fall look like a restart: so it is looked at anew, where half of the time is left for it.
     if (io.now() - now > (scrapesEnd - now) / 2) return undefined
-    return decideFrom(state, await look(), options, { now, id })
+    return decideFrom(state, await look(), options, { now, id, found })
   }
   const saved = await saveDecision(opened, decide, session)
   if (saved.kind !== 'saved') return passedOver(saved.kind, options, now)
@@ -101,12 +113,16 @@ function decideFrom(
   from: State,
   observations: readonly Observation[],
   { config, tick, deadline }: RunOptions,
-  { now, id }: { now: number; id: string },
+  { now, id, found }: { now: number; id: string; found: Discovered },
 ): Decision {
-  const evaluation = evaluate(from, observations, config, now)
+  const evaluated = evaluate(from, observations, config, now)
+  const quiet = new Set(found.watch.map(({ endpoint }) => endpoint.name))
+  const evaluation = { ...evaluated, endpoints: evaluated.endpoints.filter((e) => !quiet.has(e.name) || e.notes) }
   const claimed = claimDue(evaluation.state, id, now, Math.max(deadline, now + 1))
+  const { targets: _, ...state } = claimed.state
+  const targets = found.targets && { targets: found.targets }
   const runs = [...from.runs, id].slice(-RUNS_KEPT)
-  return { evaluation, due: claimed.due, state: { ...claimed.state, runs, ...(tick === undefined ? {} : { tick }) } }
+  return { evaluation, due: claimed.due, state: { ...state, ...targets, runs, ...(tick !== undefined && { tick }) } }
 }
 
 /** Counts and logs. */
@@ -136,7 +152,7 @@ function conclude(
     pushes: result.pushes,
     ms: io.now() - now,
   })
-  return { result, messages: sent.messages, problems, decisions: evaluation.decisions }
+  return { result, config, messages: sent.messages, problems, decisions: evaluation.decisions }
 }
 
 function resultOf(config: Config, now: number, evaluation: Evaluation, pushes: RunResult['pushes']): RunResult {
@@ -152,12 +168,13 @@ function resultOf(config: Config, now: number, evaluation: Evaluation, pushes: R
 function dryReport({ evaluation, due }: Decision, config: Config, now: number): RunReport {
   const groups = group(due)
   const result = resultOf(config, now, evaluation, { delivered: 0, waiting: groups.length, refused: 0 })
-  return { result, messages: preview(groups, config, now), problems: [], decisions: evaluation.decisions }
+  const messages = preview(groups, config, now)
+  return { result, config, messages, problems: [], decisions: evaluation.decisions }
 }
 
 function passedOver(outcome: 'duplicate' | 'superseded', { config, io }: RunOptions, now: number): RunReport {
   io.log.info('run', { function: config.backend, outcome, ms: io.now() - now })
   const pushes = { delivered: 0, waiting: 0, refused: 0 }
   const result: RunResult = { backend: config.backend, at: new Date(now).toISOString(), outcome, endpoints: [], pushes }
-  return { result, messages: [], problems: [], decisions: [] }
+  return { result, config, messages: [], problems: [], decisions: [] }
 }

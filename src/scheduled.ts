@@ -7,10 +7,13 @@ import { createLog, mask } from './log.ts'
 import { run } from './run.ts'
 import { openStore } from './state/open.ts'
 import type { Store } from './state/store.ts'
+import { parseShard } from './targets/shards.ts'
 
 /** What a schedule sends; EventBridge names the tick in `time`. */
 export interface ScheduledEvent {
   time?: string
+  /** The part of the endpoints that this call is for: `2/8` is the second of eight. */
+  shard?: string
 }
 
 /** What Lambda gives beside the event. */
@@ -44,8 +47,11 @@ export function scheduled(
     const env = process.env
     const lambda = env.AWS_LAMBDA_FUNCTION_NAME !== undefined
     const parsed = parseConfig(backend, env, { lambda })
-    if ('problems' in parsed) throw new ConfigError(parsed.problems)
-    const { config } = parsed
+    const shard = event?.shard === undefined ? undefined : parseShard(event.shard)
+    const problems = typeof shard === 'string' ? [`event.shard: ${shard}`] : []
+    if ('problems' in parsed) throw new ConfigError([...parsed.problems, ...problems])
+    if (typeof shard === 'string') throw new ConfigError(problems)
+    const config = { ...parsed.config, ...(shard && { shard }) }
     try {
       const io = realIO(config)
       const tick = event?.time === undefined ? Number.NaN : Date.parse(event.time)

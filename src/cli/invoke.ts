@@ -5,6 +5,7 @@ import { parseConfig } from '../config/parse.ts'
 import { mask } from '../log.ts'
 import { run } from '../run.ts'
 import { limitOf, realIO } from '../scheduled.ts'
+import { parseShard } from '../targets/shards.ts'
 import { renderDecisions, renderRun } from './table.ts'
 
 export interface InvokeOptions {
@@ -13,6 +14,8 @@ export interface InvokeOptions {
   why: boolean
   /** A span with its unit: repeats until stopped. */
   every: string | undefined
+  /** `2/8`: only the second of eight parts of the endpoints. */
+  shard: string | undefined
 }
 
 /** Real runs of one function with the environment. @returns the exit code: 0 when the (last) run completed. */
@@ -27,7 +30,12 @@ export async function invoke(backend: Backend, options: InvokeOptions): Promise<
     console.error(new ConfigError(parsed.problems).message)
     return 1
   }
-  const { config } = parsed
+  const shard = options.shard === undefined ? undefined : parseShard(options.shard)
+  if (typeof shard === 'string') {
+    console.error(`--shard ${options.shard}: ${shard}`)
+    return 1
+  }
+  const config = { ...parsed.config, ...(shard && { shard }) }
   if (!options.json) for (const line of hints(config)) console.error(line)
   if (every === undefined) return once(config, options)
   return repeat(config, options, every)
@@ -73,7 +81,7 @@ async function once(config: Config, options: InvokeOptions): Promise<number> {
     })
     if (options.json) console.log(JSON.stringify(report.result, null, 2))
     else {
-      console.log(renderRun(report.result, config))
+      console.log(renderRun(report.result, report.config))
       if (options.why) console.log(`\n${renderDecisions(report.decisions)}`)
       for (const message of report.messages) console.log(`\n${frame(message.title, message.body)}`)
     }

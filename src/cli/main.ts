@@ -12,6 +12,7 @@ const USAGE = `queuebell: a push before your users see the spinner
       --json            prints the result object
       --every 30s       repeats until stopped
       --why             prints each rule's decision
+      --shard 2/8       only the second of eight parts of the endpoints
   invoke heartbeat-receive --serve 8080
                         the receiver of heartbeats, with the state folder
   doctor <function>     what each rule reads, found or missing
@@ -42,6 +43,7 @@ export async function main(args: string[]): Promise<number> {
     json: values.json === true,
     why: values.why === true,
     every: values.every,
+    shard: values.shard,
   })
 }
 
@@ -71,6 +73,7 @@ function parse(args: string[]) {
       'dry-run': { type: 'boolean' },
       json: { type: 'boolean' },
       every: { type: 'string' },
+      shard: { type: 'string' },
       why: { type: 'boolean' },
       push: { type: 'boolean' },
       serve: { type: 'string' },

@@ -1,5 +1,6 @@
 import type { Backend } from '../backends/backend.ts'
 import type { Rule } from '../rules/catalogue.ts'
+import type { Source, Target } from './targets.ts'
 
 export type Language = 'en' | 'ru'
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -52,6 +53,25 @@ export interface CanaryConfig {
   loadTimeout: number
 }
 
+/** Endpoints that are found anew at each run: the run loads the sources and expands the configuration by what they name. */
+export interface Discovery {
+  /** `VLLM_TARGETS`. */
+  variable: string
+  sources: Source[]
+  /** Stands for the sources: it is what is blind when one cannot be used. No endpoint can be called so. */
+  endpoint: Endpoint
+  /** The endpoints that the variables name themselves. */
+  taken: readonly Pick<Endpoint, 'name' | 'group'>[]
+  expand(found: readonly Target[]): { config: Config } | { problems: string[] }
+}
+
+/** One of several functions that divide the endpoints among them: `2/8` is the second of eight. */
+export interface Shard {
+  /** From 1. */
+  index: number
+  of: number
+}
+
 export interface Config {
   backend: Backend
   endpoints: Endpoint[]
@@ -71,6 +91,9 @@ export interface Config {
   warnings: string[]
   /** Nothing was configured: the one endpoint is the local default. */
   usedDefault?: boolean
+  discovery?: Discovery
+  /** Absent: all endpoints are this function's. */
+  shard?: Shard
 }
 
 /** The configuration cannot be used; the message lists every problem, one a line, and shows no secret. */

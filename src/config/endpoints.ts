@@ -6,6 +6,7 @@ import type { Environment } from './environment.ts'
 import { variableOf } from './environment.ts'
 import { readPairs } from './pairs.ts'
 import { settingsAfterPrefix } from './settings.ts'
+import { dnsName, ENDPOINT_NAME, isDns, NAME_WORDS, readSource, type Source, type Target } from './targets.ts'
 import { isRefusal } from './values.ts'
 
 /** An endpoint before its own variables are read. */
@@ -24,41 +25,71 @@ export interface NamedEndpoints {
   incomplete: boolean
   /** Nothing was configured: it is the local default. */
   usedDefault: boolean
+  /** Where more endpoints are found at each run. */
+  sources: Source[]
 }
 
 const SCRAPE_DEFAULT = 'http://localhost:8000/metrics'
 const OLLAMA_DEFAULT = 'http://localhost:11434'
 
-/** Which endpoints are configured: `<BACKEND>_ENDPOINTS`, else the one of `METRICS_URL` or `OLLAMA_URL`, else the local default. */
-export function readEndpoints(env: Environment, backend: Backend, lambda: boolean): NamedEndpoints {
+/**
+ * Which endpoints are configured: `<BACKEND>_ENDPOINTS`, else the one of `METRICS_URL` or `OLLAMA_URL`, else, where
+ * `<BACKEND>_TARGETS` names no source either, the local default.
+ * @param found what the sources named at this run; a name that is taken by then is passed over.
+ */
+export function readEndpoints(
+  env: Environment,
+  backend: Backend,
+  lambda: boolean,
+  found: readonly Target[] = [],
+): NamedEndpoints {
+  const configured = readConfigured(env, backend, lambda)
+  const source = readSource(env, backend)
+  const sources = [...configured.sources, ...(source ? [source] : [])]
+  const taken = new Set(configured.named.map(({ name }) => name))
+  const fresh = found.filter(({ name }) => !taken.has(name) && taken.add(name))
+  const variable = `${prefixOf(backend)}_TARGETS`
+  const more = fresh.map(({ name, url }) => endpointAt(env, backend, variable, name, url))
+  const incomplete = configured.incomplete || sources.length > 0
+  return { ...configured, named: [...configured.named, ...more], sources, incomplete }
+}
+
+function readConfigured(env: Environment, backend: Backend, lambda: boolean): NamedEndpoints {
   const variable = `${prefixOf(backend)}_ENDPOINTS`
   const single = singleOf(backend)
   const text = env.texts.get(variable)
   const one = single && env.texts.get(single.variable)
+  const none: NamedEndpoints = { named: [], incomplete: false, usedDefault: false, sources: [] }
   if (text !== undefined) {
     if (one) env.warnings.add(`${single.variable} is not used, because ${variable} is set`)
     return readList(env, backend, variable, text)
   }
-  if (single && one)
-    return { named: [endpointAt(env, backend, single.variable, backend, one)], incomplete: false, usedDefault: false }
+  if (single && one) return { ...none, named: [endpointAt(env, backend, single.variable, backend, one)] }
+  if (env.texts.has(`${prefixOf(backend)}_TARGETS`)) return { ...none, incomplete: true }
   if (!lambda && single?.local) {
-    const named = [endpointAt(env, backend, single.variable, backend, single.local)]
-    return { named, incomplete: false, usedDefault: true }
+    return { ...none, named: [endpointAt(env, backend, single.variable, backend, single.local)], usedDefault: true }
   }
   const other = single ? `, or ${single.variable} for a single one` : ''
   env.problems.add(
     `${variable}: no endpoints are configured; write name=URL pairs, such as ${exampleOf(backend)}${other}`,
   )
-  return { named: [], incomplete: true, usedDefault: false }
+  return { ...none, incomplete: true }
 }
 
 /**
  * Refuses names that share variables with another (`chat/a` and `chat-a`; an endpoint `chat` and a group `chat`) and
  * names that read like the beginning of a setting of the backend, or of another configured endpoint or group.
+ * @param groups those without an endpoint yet.
  */
-export function checkNames(env: Environment, backend: Backend, variable: string, named: readonly Named[]): void {
+export function checkNames(
+  env: Environment,
+  backend: Backend,
+  variable: string,
+  named: readonly Pick<Named, 'name' | 'group'>[],
+  groups: readonly string[] = [],
+): void {
   const owners = new Map<string, string>()
-  for (const { name, what } of namesOf(named)) {
+  for (const { name, what } of namesOf(named, groups)) {
     const owner = owners.get(variableOf(name))
     const own = `${prefixOf(backend)}_${variableOf(name)}_…`
     if (owner === undefined) owners.set(variableOf(name), `${what} ${name}`)
@@ -78,20 +109,33 @@ export function checkNames(env: Environment, backend: Backend, variable: string,
 function readList(env: Environment, backend: Backend, variable: string, text: string): NamedEndpoints {
   const { pairs, unreadable } = readPairs(env, text, {
     variable,
-    name: /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\/[a-z0-9]([a-z0-9-]*[a-z0-9])?)?$/,
-    nameWords: 'a-z, 0-9 and - inside, or is group/replica',
+    name: ENDPOINT_NAME,
+    nameWords: NAME_WORDS,
     example: exampleOf(backend),
     what: 'URL',
   })
-  const named = pairs.map(({ name, text: url }) => endpointAt(env, backend, variable, name, url))
+  const sources: Source[] = []
+  const named = pairs.flatMap(({ name, text: url }) => {
+    if (url === undefined || !isDns(url)) return [endpointAt(env, backend, variable, name, url)]
+    const source = dnsName(url, name)
+    if (typeof source === 'string') env.problems.add(`${variable}: the URL of ${name}: ${source}`)
+    else sources.push(source)
+    return []
+  })
   if (pairs.length === 0 && !unreadable) {
     env.problems.add(`${variable}: is empty; write name=URL pairs, such as ${exampleOf(backend)}`)
   }
-  checkNames(env, backend, variable, named)
-  return { named, incomplete: unreadable || pairs.length === 0, usedDefault: false }
+  checkNames(
+    env,
+    backend,
+    variable,
+    named,
+    sources.flatMap((source) => (source.kind === 'dns' ? [source.group] : [])),
+  )
+  return { named, incomplete: unreadable || pairs.length === 0, usedDefault: false, sources }
 }
 
-function endpointAt(
+export function endpointAt(
   env: Environment,
   backend: Backend,
   variable: string,
@@ -103,7 +147,7 @@ function endpointAt(
   if (text === undefined) return bare
   const found = readAddress(text, exampleUrl(backend))
   if (isRefusal(found)) {
-    const which = variable.endsWith('_ENDPOINTS') ? `the URL of ${name} ` : ''
+    const which = /_(ENDPOINTS|TARGETS)$/.test(variable) ? `the URL of ${name} ` : ''
     const says = which === '' ? found.refused : found.refused.replace(/^port/, 'has a port that is refused: port')
     env.problems.add(`${variable}: ${which}${says}`)
     return bare
@@ -145,8 +189,11 @@ function exampleOf(backend: Backend): string {
 }
 
 /** Every endpoint and every group once. */
-function namesOf(named: readonly Named[]): { name: string; what: string }[] {
-  const groups = new Set(named.flatMap(({ group }) => (group === undefined ? [] : [group])))
+function namesOf(
+  named: readonly Pick<Named, 'name' | 'group'>[],
+  more: readonly string[],
+): { name: string; what: string }[] {
+  const groups = new Set([...named.flatMap(({ group }) => (group === undefined ? [] : [group])), ...more])
   return [
     ...[...groups].map((name) => ({ name, what: 'group' })),
     ...named.map(({ name }) => ({ name, what: 'endpoint' })),

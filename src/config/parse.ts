@@ -1,5 +1,6 @@
 import type { Backend } from '../backends/backend.ts'
-import type { Config, Endpoint } from './config.ts'
+import { prefixOf } from '../backends/backend.ts'
+import type { Config, Discovery, Endpoint } from './config.ts'
 import { readEndpointSettings, requireModel } from './endpoint-settings.ts'
 import type { Named, NamedEndpoints } from './endpoints.ts'
 import { checkNames, readEndpoints } from './endpoints.ts'
@@ -11,29 +12,33 @@ import type { RuleSettings } from './rule-settings.ts'
 import { readRuleSettings, rulesBy } from './rule-settings.ts'
 import { GENERAL } from './settings.ts'
 import { readStatePlace } from './state-place.ts'
+import type { Source, Target } from './targets.ts'
 
 /**
  * Reads the whole configuration of one function from its variables (`docs/variables.md`): all problems at once, each
  * naming its variable and what it may be, none showing a secret.
  * @param options.lambda a push server, a bucket and endpoints are required; a laptop has defaults for them.
+ * @param options.found the endpoints that the sources named at this run; only `discovery.expand` knows them.
  */
 export function parseConfig(
   backend: Backend,
   variables: Readonly<Record<string, string | undefined>>,
-  options: { lambda: boolean },
+  options: { lambda: boolean; found?: readonly Target[] },
 ): { config: Config } | { problems: string[] } {
   const env = environmentOf(variables)
-  const { named, incomplete, usedDefault } =
-    backend === 'heartbeat-check' ? readBeats(env) : readEndpoints(env, backend, options.lambda)
+  const { named, incomplete, usedDefault, sources } =
+    backend === 'heartbeat-check' ? readBeats(env) : readEndpoints(env, backend, options.lambda, options.found)
   const scopes = new Set(named.flatMap((endpoint) => scopesOf(endpoint)))
   const settings = readRuleSettings(env, backend, scopes, incomplete)
   const endpoints = endpointsOf(env, backend, named, settings)
-  if (named.length === 0) requireModel(env, backend, [readEndpointSettings(env, backend, [], undefined)])
+  if (named.length === 0 && sources.length === 0)
+    requireModel(env, backend, [readEndpointSettings(env, backend, [], undefined)])
   requireModel(env, backend, endpoints)
   const push = readPush(env, options.lambda)
   const state = readStatePlace(env, options.lambda)
   const general = readGeneral(env)
   checkCanary(env, endpoints, general.canary)
+  const discovery = sources.length === 0 ? undefined : discoveryOf(env, backend, settings, sources, named)
   if (env.problems.size > 0) return { problems: [...env.problems] }
   const config: Config = {
     backend,
@@ -45,7 +50,53 @@ export function parseConfig(
     warnings: [...env.warnings],
     ...(usedDefault ? { usedDefault } : {}),
   }
-  return { config }
+  if (!discovery) return { config }
+  const expand = (found: readonly Target[]) => parseConfig(backend, variables, { ...options, found })
+  return { config: { ...config, discovery: { ...discovery, expand } } }
+}
+
+function discoveryOf(
+  env: Environment,
+  backend: Backend,
+  settings: RuleSettings,
+  sources: Source[],
+  named: readonly Named[],
+): Omit<Discovery, 'expand'> {
+  hideCredentials(env, backend)
+  return {
+    variable: `${prefixOf(backend)}_TARGETS`,
+    sources,
+    endpoint: sourcesEndpoint(env, backend, settings, sources.map(({ id }) => id).join(', ')),
+    taken: named.map(({ name, group }) => ({ name, group })),
+  }
+}
+
+/** What is blind when a source cannot be used. An endpoint of this name would read like the setting `VLLM_TARGETS`, and is refused. */
+function sourcesEndpoint(env: Environment, backend: Backend, settings: RuleSettings, url: string): Endpoint {
+  const rules = rulesBy(env, backend, settings)([], 1).filter(({ id }) => id === 'blind')
+  const none = { model: undefined, authorization: undefined, gpuUrl: undefined, beat: undefined }
+  return {
+    name: 'targets',
+    group: undefined,
+    url,
+    ...none,
+    timeout: 0,
+    runbookUrl: undefined,
+    dashboardUrl: undefined,
+    rules,
+  }
+}
+
+/** Credentials of endpoints and groups that are found only later are masked from the beginning. */
+function hideCredentials(env: Environment, backend: Backend): void {
+  for (const [name, text] of env.texts) {
+    if (!name.startsWith(`${prefixOf(backend)}_`) || !/_(BEARER_TOKEN|BASIC_AUTH)$/.test(name)) continue
+    const password = text.slice(text.indexOf(':') + 1)
+    env.secrets.add(text)
+    if (!name.endsWith('_BASIC_AUTH')) continue
+    env.secrets.add(Buffer.from(text, 'utf8').toString('base64'))
+    if (password !== '') env.secrets.add(password)
+  }
 }
 
 /** An endpoint with what came before its own settings. */
@@ -61,7 +112,7 @@ function readBeats(env: Environment): Omit<NamedEndpoints, 'named'> & { named: N
     beat,
   }))
   checkNames(env, 'heartbeat-check', 'HEARTBEAT_WORKERS', workers)
-  return { named: workers, incomplete, usedDefault: false }
+  return { named: workers, incomplete, usedDefault: false, sources: [] }
 }
 
 function endpointsOf(

@@ -96,7 +96,9 @@ export const GENERAL = {
 /** Variables that name the endpoints; each is read by its own code. */
 export const NAMING = {
   ENDPOINTS:
-    '`name=url` pairs, separated by blanks, commas or line ends. `group/replica=url` makes siblings of one group. A URL without a path, or whose path ends in `/`, gets `metrics` appended; any other is taken as it stands. `user:password@` in a URL is sent as Basic authorization',
+    '`name=url` pairs, separated by blanks, commas or line ends. `group/replica=url` makes siblings of one group. A URL without a path, or whose path ends in `/`, gets `metrics` appended; any other is taken as it stands. `user:password@` in a URL is sent as Basic authorization. `chat=dns+http://vllm-headless:8000` is one replica of the group `chat` for each address of the name',
+  TARGETS:
+    "where more endpoints are found at each run: a file, an `https://` address or an `s3://bucket/key` object with a list in the form of Prometheus' `http_sd`, or `dns+http://name:port`; see `docs/scaling.md`",
   METRICS_URL:
     'the one endpoint of a one-endpoint set-up, named after the backend, when `<BACKEND>_ENDPOINTS` is not set; for every backend that is scraped',
   OLLAMA_URL: 'the same for `ollama`',

@@ -9,7 +9,7 @@ import { GENERAL, NAMING, PER_ENDPOINT } from './settings.ts'
 export function variablesTable(): string {
   const row = ([name, setting]: [string, Setting<unknown, unknown>]) => [name, setting.meaning, defaultOf(setting)]
   const naming = Object.entries(NAMING).map(([name, meaning]) => [
-    name === 'ENDPOINTS' ? '<BACKEND>_ENDPOINTS' : name,
+    name === 'ENDPOINTS' || name === 'TARGETS' ? `<BACKEND>_${name}` : name,
     meaning,
     NAMING_DEFAULTS[name] ?? '',
   ])

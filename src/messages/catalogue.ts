@@ -21,6 +21,8 @@ export interface Fact {
   missing?: string
   /** Signals that are not there, in words. */
   signals?: string
+  /** The sources of endpoints that could not be used, by their addresses. */
+  sources?: string
   beat?: Notification['beat']
   gap?: Notification['gap']
   failure?: Failure

@@ -18,6 +18,7 @@ export function factOf(note: Notification, catalogue: Catalogue): Fact {
     waiting: scene?.numbers.waiting,
     missing: note.modelMissing,
     signals: signalsOf(note.missing, catalogue),
+    sources: note.unread?.join(', '),
     beat: note.beat,
     gap: note.gap,
     failure: note.failure,

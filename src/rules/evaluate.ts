@@ -43,7 +43,8 @@ export function evaluate(
     one,
     judgement: judgeEndpoint({ view: one, group: siblingsOf(one, views), outbox: kept, interval, now }),
   }))
-  const told = judged.map(({ one, judgement }) => conclude(one, judgement, views.length, now))
+  const servers = observations.filter(({ unread }) => unread === undefined).length
+  const told = judged.map(({ one, judgement }) => conclude(one, judgement, servers, now))
   const overtaken = new Set(judged.flatMap(({ judgement }) => [...judgement.overtaken]))
   const waiting = kept.filter((item) => !overtaken.has(item.notification.incident))
   const gap = gapOf(previous, config, interval, now)

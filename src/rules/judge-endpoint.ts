@@ -173,7 +173,11 @@ function facts(
     ...(measured.usual === undefined ? {} : { usual: round(measured.usual) }),
     ...(alert.peak === undefined ? {} : { peak: round(alert.peak) }),
     ...(rule.id === 'down' && failure ? { failure } : {}),
-    ...(rule.id === 'blind' && view.missing.length > 0 ? { missing: view.missing } : {}),
+    ...(rule.id === 'blind' && view.missing.length > 0
+      ? observation.unread
+        ? { unread: view.missing }
+        : { missing: view.missing }
+      : {}),
     ...(rule.id === 'blind' && view.modelMissing ? { modelMissing: view.modelMissing } : {}),
     ...(rule.id === 'heartbeat' && endpoint.beat && beat
       ? {

@@ -24,7 +24,7 @@ export interface BeatFacts {
 /** What one endpoint answered in this run. */
 export type Answer =
   | { up: true; readings: Readings; canary?: CanaryFacts; beat?: BeatFacts }
-  | { up: false; failure: Failure }
+  | { up: false; failure: Failure; canary?: CanaryFacts }
   /** Not asked in this run, on purpose. */
   | { up: undefined; canary: CanaryFacts }
 
@@ -34,4 +34,6 @@ export type Observation = Answer & {
   took: number
   /** The GPU exporter beside this server, where one is named and answered. */
   gpu?: Readings
+  /** Only where the endpoint stands for the sources of endpoints: those that could not be used in this run. */
+  unread?: string[]
 }

@@ -24,7 +24,7 @@ export interface View {
   restarted: boolean
   /** Work is reported, now and at the last reading, and nothing moved in between. `undefined`: not known. */
   noProgress: boolean | undefined
-  /** Signals that are missing in this good answer. */
+  /** Signals that are missing in this good answer; of the sources of endpoints, those that could not be used. */
   missing: string[]
   modelMissing: string | undefined
   faults: DataFault[]
@@ -50,7 +50,9 @@ export function view(
   const inside = insideOf(readings)
   const noProgress = lacksProgress(before, memory.restarted, last, inside, readings)
   const modelMissing = readings.modelFound ? undefined : (endpoint.model ?? 'unknown')
-  const missing = modelMissing ? [] : missingSignals(readings, backend, before.seen, endpoint.rules)
+  const missing = modelMissing
+    ? []
+    : (observation.unread ?? missingSignals(readings, backend, before.seen, endpoint.rules))
   const { failure: _, ...kept } = before
   const after: EndpointState = {
     ...kept,

@@ -71,6 +71,7 @@ export type CanaryStatus =
   | 'model-missing'
   | 'skipped' // not asked: the queue is known to be deep
   | 'parked' // keep-alive lines only: a gateway holds the request
+  | 'failed' // asked, without a usable answer: the failure says why
 
 /** The endpoint at the moment of the fact: what the message may say about it. Each part only when known. */
 export interface Scene {
@@ -136,6 +137,8 @@ export interface Notification {
   /** `blind`: the signals that are missing, or the model or worker that is not there. */
   missing?: string[]
   modelMissing?: string
+  /** `blind`, of the endpoint that stands for the sources of endpoints: those that could not be used. */
+  unread?: string[]
   /** `heartbeat`: milliseconds; `never`: no beat ever came. */
   beat?: { age?: number; interval: number; grace: number; never: boolean; failed?: { exit?: number; body?: string } }
   /** `gap`: milliseconds without a run, and the usual interval. */

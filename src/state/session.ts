@@ -1,4 +1,5 @@
 import type { Backend } from '../backends/backend.ts'
+import type { Shard } from '../config/config.ts'
 import { type Delivery, enqueue, settle } from './outbox.ts'
 import { emptyState, readState, type State, writeState } from './state.ts'
 import { type Saved, type Store, StoreError, type Version } from './store.ts'
@@ -20,14 +21,16 @@ export type PassedOver = { kind: 'duplicate' | 'superseded' }
 interface Session {
   store: Store
   backend: Backend
+  /** Absent: the function is not divided. */
+  shard?: Shard | undefined
   /** The run's own time, epoch milliseconds. */
   now: number
   tick: number | undefined
 }
 
-/** The object of one function. */
-export function stateKey(backend: Backend): string {
-  return `${backend}.json`
+/** The object of one function, or of one of its shards. */
+export function stateKey(backend: Backend, shard?: Shard): string {
+  return shard ? `${backend}.${shard.index}-of-${shard.of}.json` : `${backend}.json`
 }
 
 /**
@@ -46,8 +49,9 @@ function passOver(state: State, tick: number | undefined): PassedOver | undefine
 }
 
 async function open(session: Session & { dryRun: boolean }): Promise<Opened> {
-  const { store, backend, now } = session
-  const stored = await store.load(stateKey(backend))
+  const { store, now } = session
+  const key = stateKey(session.backend, session.shard)
+  const stored = await store.load(key)
   if (!stored) return { kind: 'open', state: emptyState(), version: undefined }
   const read = readState(stored.text)
   switch (read.kind) {
@@ -55,28 +59,28 @@ async function open(session: Session & { dryRun: boolean }): Promise<Opened> {
       return { kind: 'open', state: read.state, version: stored.version }
     case 'newer':
       throw new StateError(
-        `${stateKey(backend)}: the state was written by a newer Queuebell (version ${read.version}); deploy that version, or remove the object to start anew. Nothing was written.`,
+        `${key}: the state was written by a newer Queuebell (version ${read.version}); deploy that version, or remove the object to start anew. Nothing was written.`,
       )
     case 'broken':
-      if (!session.dryRun) await store.put(asideKey(backend, now), stored.text)
-      return { kind: 'open', state: startAnew(backend, now), version: stored.version }
+      if (!session.dryRun) await store.put(asideKey(key, now), stored.text)
+      return { kind: 'open', state: startAnew(key, now), version: stored.version }
     default:
       return read satisfies never
   }
 }
 
-function asideKey(backend: Backend, now: number): string {
-  return `${backend}.broken-${new Date(now).toISOString().replaceAll(':', '-')}.json`
+function asideKey(key: string, now: number): string {
+  return `${key.slice(0, -'.json'.length)}.broken-${new Date(now).toISOString().replaceAll(':', '-')}.json`
 }
 
-function startAnew(backend: Backend, now: number): State {
-  const incident = `|state-broken|${backend}@${now}`
+function startAnew(key: string, now: number): State {
+  const incident = `|state-broken|${key.slice(0, -'.json'.length)}@${now}`
   const notification = {
     id: `${incident}/told-once/${now}`,
     incident,
     reason: 'told-once',
     rule: 'state-broken',
-    subject: asideKey(backend, now),
+    subject: asideKey(key, now),
     priority: 6,
     at: now,
     firedAt: now,
@@ -119,7 +123,7 @@ type Tried = { kind: 'saved'; state: State; version: Version } | { kind: 'confli
 /** One compare-and-swap, and what came of it when its answer was lost. */
 async function trySave(from: Opened, state: State, session: Session & { id: string }): Promise<Tried> {
   const text = writeState(state)
-  const save = () => session.store.save(stateKey(session.backend), text, from.version)
+  const save = () => session.store.save(stateKey(session.backend, session.shard), text, from.version)
   let saved: Saved
   try {
     saved = await save()
@@ -160,11 +164,15 @@ export async function saveSettled(
   for (let tries = 1; ; tries += 1) {
     const state = settle(current.state, deliveries, session.now)
     try {
-      const saved = await session.store.save(stateKey(session.backend), writeState(state), current.version)
+      const saved = await session.store.save(
+        stateKey(session.backend, session.shard),
+        writeState(state),
+        current.version,
+      )
       if (saved !== 'conflict') return state
       if (tries >= SETTLE_TRIES)
         throw new StoreError(
-          `${stateKey(session.backend)}: other runs kept writing while this one settled its pushes`,
+          `${stateKey(session.backend, session.shard)}: other runs kept writing while this one settled its pushes`,
           false,
         )
     } catch (error) {

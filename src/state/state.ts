@@ -93,6 +93,8 @@ const STATE = z.object({
   /** Milliseconds between the last runs, newest last. */
   gaps: z.array(z.number()),
   endpoints: z.record(z.string(), ENDPOINT_STATE),
+  /** What each source of endpoints named last, by its address: it holds while the source cannot be used. */
+  targets: z.record(z.string(), z.array(z.object({ name: z.string(), url: z.string() }))).optional(),
   outbox: z.array(OUTGOING),
 })
 export type State = z.infer<typeof STATE>

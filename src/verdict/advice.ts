@@ -277,6 +277,7 @@ function whenDown(failure: Failure, backend: Backend | undefined): Advice[] {
 /** vLLM: --disable-log-stats takes the `vllm:` families away. Ollama: docs/faq and `ollama pull`. */
 function whenBlind(fact: Notification): Advice[] {
   const backend = fact.scene?.backend
+  if (fact.unread !== undefined) return []
   if (fact.modelMissing !== undefined) {
     if (backend === 'heartbeat-check') return [{ key: 'worker-never' }]
     if (backend === 'ollama') return [{ key: 'ollama-pull' }]

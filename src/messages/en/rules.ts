@@ -93,7 +93,9 @@ function down(fact: Fact): string {
   return `${tries}: ${failuresEn[fact.failure.kind].words(fact.failure, CANARIES.includes(fact.backend))}.`
 }
 
-function blind({ missing, signals, backend }: Fact): string {
+function blind({ missing, signals, sources, backend }: Fact): string {
+  if (sources !== undefined)
+    return `${sources} cannot be read or is not valid. Its last good list counts; new endpoints are not seen.`
   if (missing !== undefined) {
     if (backend === 'heartbeat-check') return `There is no worker “${missing}”.`
     return `There is no model “${missing}” on this server: its rules see nothing.`
@@ -213,12 +215,11 @@ export const rulesEn: Catalogue['rules'] = {
   },
   blind: {
     sign: '🙈',
-    headline: ({ missing, backend }) =>
-      missing === undefined
-        ? 'Metrics are missing'
-        : backend === 'heartbeat-check'
-          ? 'Worker is unknown'
-          : 'Model is not on the server',
+    headline: ({ missing, sources, backend }) => {
+      if (sources !== undefined) return 'The list of endpoints cannot be used'
+      if (missing === undefined) return 'Metrics are missing'
+      return backend === 'heartbeat-check' ? 'Worker is unknown' : 'Model is not on the server'
+    },
     now: blind,
     over: 'Everything is visible again',
     peak: () => undefined,

@@ -98,7 +98,9 @@ function down(fact: Fact): string {
     : `${tries}.`
 }
 
-function blind({ missing, signals, backend }: Fact): string {
+function blind({ missing, signals, sources, backend }: Fact): string {
+  if (sources !== undefined)
+    return `${sources} не читается или содержит ошибки. Действует последний верный список; новые серверы не видны.`
   if (missing !== undefined) {
     if (backend === 'heartbeat-check') return `Воркера «${missing}» нет.`
     return `Модели «${missing}» на этом сервере нет: её правила ничего не видят.`
@@ -224,12 +226,11 @@ export const rulesRu: Catalogue['rules'] = {
   },
   blind: {
     sign: '🙈',
-    headline: ({ missing, backend }) =>
-      missing === undefined
-        ? 'Пропали метрики'
-        : backend === 'heartbeat-check'
-          ? 'Неизвестный воркер'
-          : 'Модели нет на сервере',
+    headline: ({ missing, sources, backend }) => {
+      if (sources !== undefined) return 'Список серверов не читается'
+      if (missing === undefined) return 'Пропали метрики'
+      return backend === 'heartbeat-check' ? 'Неизвестный воркер' : 'Модели нет на сервере'
+    },
     now: blind,
     over: 'Снова всё видно',
     peak: () => undefined,

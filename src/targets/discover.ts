@@ -1,0 +1,135 @@
+import { type Config, ConfigError, type Discovery, type Endpoint } from '../config/config.ts'
+import { type DnsName, dnsName, isDns, type Source, type Target } from '../config/targets.ts'
+import type { Log } from '../io.ts'
+import type { Observation } from '../rules/observation.ts'
+import type { load } from './load.ts'
+import { groupOf, nameOf, parseTargets } from './parse.ts'
+import { inShard, isIn } from './shards.ts'
+
+/** What each source named last, by its id: what holds while it cannot be used. */
+export type LastTargets = Readonly<Record<string, readonly Target[]>>
+
+/** The endpoints of one run. */
+export interface Discovered {
+  /** To ask. */
+  endpoints: Endpoint[]
+  /** To judge: with the endpoint that stands for the sources, where there are any. */
+  config: Config
+  /** What the sources themselves answered. */
+  watch: Observation[]
+  /** For the next run; absent without sources. */
+  targets?: Record<string, Target[]>
+}
+
+interface Options {
+  load: typeof load
+  log: Log
+}
+
+/**
+ * Finds the endpoints of this run: those of the variables, and those that the sources name. A source that cannot be
+ * read, or whose list is not valid, counts as it was last and is told as unread.
+ * @throws {ConfigError} when the variables do not fit what was found.
+ */
+export async function discover(config: Config, last: LastTargets, options: Options): Promise<Discovered> {
+  const { discovery } = config
+  if (!discovery) {
+    const mine = inShard(config)
+    return { endpoints: mine.endpoints, config: mine, watch: [] }
+  }
+  const lists = await askLists(config, discovery, last, options)
+  const fixed = lists.flatMap(({ targets }) => targets.filter(({ url }) => !isDns(url)))
+  const names = await askNames(namesOf(config, discovery, lists), last, options)
+  const expanded = discovery.expand([...fixed, ...names.flatMap(({ targets }) => targets)])
+  if ('problems' in expanded) throw new ConfigError(expanded.problems)
+  const mine = inShard({ ...expanded.config, ...(config.shard ? { shard: config.shard } : {}) })
+  const asked = [...lists, ...names]
+  return {
+    endpoints: mine.endpoints,
+    config: { ...mine, endpoints: [...mine.endpoints, discovery.endpoint] },
+    watch: [
+      watchOf(
+        discovery.endpoint,
+        asked.filter(({ told }) => told).map(({ id }) => id),
+      ),
+    ],
+    targets: Object.fromEntries(
+      asked.map(({ id, targets }) => [id, targets.filter((target) => isMine(target, config))]),
+    ),
+  }
+}
+
+interface Asked {
+  id: string
+  targets: readonly Target[]
+  /** It could not be used, and it is for this shard to tell. */
+  told: boolean
+}
+
+/** A list is told of by the first shard alone, a name by the one that its group belongs to. */
+function askLists(config: Config, discovery: Discovery, last: LastTargets, options: Options): Promise<Asked[]> {
+  const sources = discovery.sources.filter(({ kind }) => kind !== 'dns')
+  const { variable, taken } = discovery
+  return Promise.all(
+    sources.map(async (source) => {
+      const loaded = await options.load(source)
+      const list =
+        'text' in loaded ? parseTargets(loaded.text, { backend: config.backend, variable, taken }) : undefined
+      if (list && 'targets' in list) return { id: source.id, targets: list.targets, told: false }
+      const problems = list?.problems ?? [
+        `${variable}: ${source.id}: ${'unread' in loaded ? loaded.unread : 'no text'}`,
+      ]
+      const kept = keep(source, problems, last, options)
+      return { ...kept, told: (config.shard?.index ?? 1) === 1 }
+    }),
+  )
+}
+
+function askNames(names: readonly (Source & DnsName)[], last: LastTargets, options: Options): Promise<Asked[]> {
+  return Promise.all(
+    names.map(async (name) => {
+      const loaded = await options.load(name)
+      if ('addresses' in loaded) return { id: name.id, targets: replicasOf(name, loaded.addresses), told: false }
+      const why = 'unread' in loaded ? loaded.unread : 'no address'
+      return { ...keep(name, [`${name.id}: ${why}`], last, options), told: true }
+    }),
+  )
+}
+
+function keep({ id }: Source, problems: readonly string[], last: LastTargets, { log }: Options) {
+  const targets = last[id] ?? []
+  for (const problem of problems) log.warn(problem)
+  log.warn(`${id}: cannot be used; its last list counts, of ${targets.length} endpoints`)
+  return { id, targets }
+}
+
+/** The names of the variables and of the lists, each once, as far as their groups are this shard's. */
+function namesOf(config: Config, discovery: Discovery, lists: readonly Asked[]): (Source & DnsName)[] {
+  const listed = lists.flatMap(({ targets }) => targets.filter(({ url }) => isDns(url)))
+  const read = listed.map(({ name, url }) => dnsName(url, name))
+  const names = [...discovery.sources, ...read].flatMap((source) =>
+    typeof source !== 'string' && source.kind === 'dns' ? [source] : [],
+  )
+  const unique = new Map(names.map((name) => [`${name.group} ${name.id}`, name]))
+  return [...unique.values()].filter(({ group }) => !config.shard || isIn({ name: group, group }, config.shard))
+}
+
+function replicasOf({ group, url }: DnsName, addresses: readonly string[]): Target[] {
+  return addresses.map((address) => {
+    const replica = new URL(url)
+    replica.hostname = address.includes(':') ? `[${address}]` : address
+    return { name: `${group}/${nameOf(address)}`, url: replica.href }
+  })
+}
+
+function isMine(target: Target, { shard }: Config): boolean {
+  const group = isDns(target.url) ? target.name : groupOf(target.name)
+  return !shard || isIn({ name: target.name, group }, shard)
+}
+
+/** The sources as one endpoint that always answers, and sees less when one of them is unread. */
+function watchOf(endpoint: Endpoint, unread: string[]): Observation {
+  const nothing = { gauges: {}, counters: {}, histograms: {}, subjects: {}, settings: {}, sources: {}, faults: [] }
+  const readings = { ...nothing, malformed: 0, empty: true, modelFound: true }
+  return { up: true, readings, endpoint, took: 0, unread }
+}

@@ -1,0 +1,80 @@
+import { resolve4, resolve6 } from 'node:dns/promises'
+import { readFile } from 'node:fs/promises'
+import { GetObjectCommand } from '@aws-sdk/client-s3'
+import type { Source } from '../config/targets.ts'
+import { get, openDispatcher } from '../scrape/get.ts'
+import { createS3Client, withDeadline } from '../state/s3-client.ts'
+
+/** The text of a list, the addresses of a name, or why there is neither, in words without a secret. */
+export type Loaded = { text: string } | { addresses: string[] } | { unread: string }
+
+/** Milliseconds for one source. */
+const TIMEOUT = 5_000
+/** Bytes of a list: ten thousand targets are about one megabyte. */
+const MAX_BYTES = 4 * 1024 * 1024
+
+/** Asks one source. Whatever it does is a result; nothing is thrown. */
+export async function load(source: Source): Promise<Loaded> {
+  try {
+    switch (source.kind) {
+      case 'file':
+        return { text: await readFile(source.path, 'utf8') }
+      case 'http':
+        return await loadHttp(source)
+      case 's3':
+        return { text: await withDeadline(TIMEOUT, (signal) => loadS3(source, signal)) }
+      case 'dns':
+        return await withDeadline(TIMEOUT, () => resolve(new URL(source.url).hostname))
+      default:
+        return source satisfies never
+    }
+  } catch (error) {
+    return { unread: causeOf(error) }
+  }
+}
+
+async function loadHttp(source: Extract<Source, { kind: 'http' }>): Promise<Loaded> {
+  const connections = openDispatcher()
+  const chunks: Uint8Array[] = []
+  try {
+    const got = await get(source.url, {
+      headers: { accept: 'application/json', ...(source.authorization && { authorization: source.authorization }) },
+      timeout: TIMEOUT,
+      maxBytes: MAX_BYTES,
+      dispatcher: connections.dispatcher,
+      onChunk: (chunk) => chunks.push(chunk),
+    })
+    if (got.ok) return { text: Buffer.concat(chunks).toString('utf8') }
+    const { kind, status, code, detail } = got.failure
+    return { unread: [kind, status, code, detail].filter((part) => part !== undefined).join(', ') }
+  } finally {
+    await connections.close()
+  }
+}
+
+async function loadS3(source: Extract<Source, { kind: 's3' }>, abortSignal: AbortSignal): Promise<string> {
+  const { bucket, key, endpoint, forcePathStyle } = source
+  const client = createS3Client({ kind: 's3', bucket, prefix: '', endpoint, forcePathStyle }, TIMEOUT)
+  try {
+    const answer = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }), { abortSignal })
+    return (await answer.Body?.transformToString('utf8')) ?? ''
+  } finally {
+    client.destroy()
+  }
+}
+
+/** IPv4 and IPv6 addresses of a name, sorted; an address stands for itself. A name with neither is a failure. */
+async function resolve(host: string): Promise<Loaded> {
+  const literal = host.replace(/^\[|\]$/g, '')
+  if (/^[\d.]+$/.test(literal) || literal.includes(':')) return { addresses: [literal] }
+  const [v4, v6] = await Promise.allSettled([resolve4(host), resolve6(host)])
+  const addresses = [v4, v6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+  if (addresses.length > 0) return { addresses: [...new Set(addresses)].sort() }
+  return { unread: v4.status === 'rejected' ? causeOf(v4.reason) : 'the name has no address' }
+}
+
+/** The system's or S3's own word for it: ENOENT, NoSuchKey. Messages may hold addresses with keys in them. */
+function causeOf(error: unknown): string {
+  const { code, name } = error as { code?: unknown; name?: unknown }
+  return typeof code === 'string' ? code : String(name ?? 'unknown')
+}
