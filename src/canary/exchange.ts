@@ -1,4 +1,5 @@
 import type { CanaryConfig, Endpoint } from '../config/config.ts'
+import type { Answer } from '../rules/observation.ts'
 import { send } from '../scrape/get.ts'
 import { failureOf, toWords } from '../scrape/wire.ts'
 import type { Failure } from '../state/failure.ts'
@@ -134,6 +135,16 @@ async function* textOf(response: Response, signal: AbortSignal): AsyncGenerator<
 function bodyFailure(error: unknown): Failure {
   const failure = failureOf(error, true)
   return failure.kind === 'other' ? { ...failure, kind: 'cut' } : failure
+}
+
+/** Where the request never reached the server: nobody finds its id in a log. */
+const NEVER_THERE: readonly Failure['kind'][] = ['refused', 'unreachable', 'name-not-found', 'tls']
+
+/** The answer of a canary that came to nothing; with its id, where the server's own logs may show it. */
+export function failedAnswer(error: unknown, requestId: string): Answer {
+  const failure = error instanceof CanaryFailed ? error.failure : failureOf(error, true)
+  if (NEVER_THERE.includes(failure.kind)) return { up: false, failure }
+  return { up: false, failure, canary: { status: 'failed', requestId } }
 }
 
 /** Foreign words for people: one line, without our credentials, which some servers repeat when they refuse them. */

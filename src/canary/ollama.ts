@@ -1,10 +1,18 @@
 import type { Endpoint } from '../config/config.ts'
 import type { Answer, CanaryFacts } from '../rules/observation.ts'
-import { failureOf } from '../scrape/wire.ts'
 import { gaugeReadings } from '../signals/readings.ts'
 import { below, wholeModelName } from './address.ts'
 import { withinTime } from './deadline.ts'
-import { CanaryFailed, type CanaryOptions, exchange, headersOf, lines, wholeText, wordsFrom } from './exchange.ts'
+import {
+  CanaryFailed,
+  type CanaryOptions,
+  exchange,
+  failedAnswer,
+  headersOf,
+  lines,
+  wholeText,
+  wordsFrom,
+} from './exchange.ts'
 import { type FinalLine, phasesOf, readLine } from './ollama-line.ts'
 import { busyFacts, failureOfStatus, Refused, refusesForLoad, saysBusy, saysModelMissing } from './refusal.ts'
 
@@ -31,7 +39,7 @@ export async function ollamaCanary(endpoint: Endpoint, options: CanaryOptions): 
     return await withinTime(endpoint.timeout, options.signal, (signal) => look({ ...asking, signal }))
   } catch (error) {
     if (error instanceof Refused) return met(asking, error.facts)
-    return { up: false, failure: error instanceof CanaryFailed ? error.failure : failureOf(error, true) }
+    return failedAnswer(error, options.requestId)
   }
 }
 

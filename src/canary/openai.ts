@@ -1,11 +1,19 @@
 import type { Endpoint } from '../config/config.ts'
 import type { Answer, CanaryFacts } from '../rules/observation.ts'
-import { failureOf } from '../scrape/wire.ts'
 import { gaugeReadings } from '../signals/readings.ts'
 import { below, openaiBase } from './address.ts'
 import { withinTime } from './deadline.ts'
 import { events, readEvent } from './events.ts'
-import { CanaryFailed, type CanaryOptions, exchange, headersOf, lines, wholeText, wordsFrom } from './exchange.ts'
+import {
+  CanaryFailed,
+  type CanaryOptions,
+  exchange,
+  failedAnswer,
+  headersOf,
+  lines,
+  wholeText,
+  wordsFrom,
+} from './exchange.ts'
 import { adapt, type Form, firstForm, routeOf, toBody } from './openai-form.ts'
 import { busyFacts, failureOfStatus, Refused, refusesForLoad, saysBusy, saysModelMissing } from './refusal.ts'
 import { traceparent } from './trace.ts'
@@ -23,7 +31,7 @@ export async function openaiCanary(endpoint: Endpoint, options: CanaryOptions): 
     return await withinTime(endpoint.timeout, options.signal, (signal) => look({ ...asking, signal }))
   } catch (error) {
     if (error instanceof Refused) return met(asking, error.facts)
-    return { up: false, failure: error instanceof CanaryFailed ? error.failure : failureOf(error, true) }
+    return failedAnswer(error, options.requestId)
   }
 }
 

@@ -129,6 +129,7 @@ export const en: Catalogue = {
     'model-missing': undefined,
     skipped: 'Our own request was not sent: the queue is known to be deep.',
     parked: 'A gateway holds our own request and only keeps the connection alive.',
+    failed: undefined,
   },
   signal: (name) => SIGNALS[name] ?? name,
   title: {

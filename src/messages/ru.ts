@@ -125,6 +125,7 @@ export const ru: Catalogue = {
     'model-missing': undefined,
     skipped: 'Пробный запрос не отправлялся: и так известно, что очередь длинная.',
     parked: 'Шлюз держит пробный запрос и только не даёт закрыться соединению.',
+    failed: undefined,
   },
   signal: (name) => SIGNALS[name] ?? name,
   title: {

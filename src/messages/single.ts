@@ -228,7 +228,7 @@ export function say<P extends ReturnType<typeof advice>[number]>(piece: P, catal
 }
 
 function isCanaryRule(note: Notification): boolean {
-  return note.rule === 'canary' || note.rule === 'busy' || note.rule === 'cold_load' || note.rule === 'blind'
+  return ['canary', 'busy', 'cold_load', 'blind', 'down'].includes(note.rule)
 }
 
 function lineOf(text: string | undefined | 0 | '', rank: number): Line | undefined {

@@ -42,7 +42,7 @@ export function sceneOf(view: View, verdict: Verdict | undefined, of: number, no
   }
   const atLeast = derived.atLeast.filter((name) => numbers[name] !== undefined)
   const settings = Object.fromEntries(Object.entries(readings?.settings ?? {}).filter(([name]) => SETTINGS.test(name)))
-  const canary = observation.up === false ? undefined : observation.canary
+  const { canary } = observation
   const model = after.model ?? view.endpoint.model
   const oldest = after.recent[0]?.[0] ?? now
   const hasSpark = after.recent.filter(([, value]) => value !== null).length > 1

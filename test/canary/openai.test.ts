@@ -148,7 +148,9 @@ describe('against a simulated server', () => {
     const { server, ask } = await simulated()
     for (const kind of ['hang', 'stall'] as const) {
       server.meet({ kind })
-      expect(failureIn(await ask({ timeout: 150 }))).toEqual({ kind: 'timeout' })
+      const answer = await ask({ timeout: 150 })
+      expect(failureIn(answer)).toEqual({ kind: 'timeout' })
+      expect(answer.canary).toEqual({ status: 'failed', requestId: REQUEST_ID })
     }
   })
 

@@ -100,7 +100,9 @@ describe('Ollama, from the server to the message', () => {
     server.meet({ kind: 'hang' }, 3)
     expect(await look()).toMatchObject({ told: 0 })
     expect(await look()).toMatchObject({ told: 0 })
-    expect(await look()).toMatchObject({ alerts: { down: 'firing' }, told: 1 })
+    const third = await look()
+    expect(third).toMatchObject({ alerts: { down: 'firing' }, told: 1 })
+    expect(third.text).toContain(`X-Request-Id: ${server.asked.at(-1)?.headers['x-request-id']}`)
   })
 
   test('case 63: a model that is not on the server is blind, and the message names it', async () => {

@@ -139,6 +139,7 @@ const scene = fc.record(
           'model-missing',
           'skipped',
           'parked',
+          'failed',
         ),
         requestId: text,
         detail: text,
