@@ -74,6 +74,7 @@ export function pastWorkOf(before: EndpointState, now: number): PastWork {
     promptTokensPerRequest: usual('prompt'),
     outputTokensPerRequest: usual('output'),
     preemptionsPerSecond: usual('preemptions'),
+    running: usual('running'),
   })
 }
 
@@ -88,6 +89,7 @@ export function learnFrom(view: View, work: Work | undefined, now: number): Endp
     values.preemptions = work.preemptionsPerSecond
     if (work.running) {
       values.busy = work.tokensPerSecond
+      values.running = work.running
       values[`tokens${bin(work.running)}`] = work.tokensPerSecond
     }
   }
