@@ -114,14 +114,20 @@ function arrivalsUp(now: Work, past: PastWork): number | undefined {
   return came - usual >= CHANCE * Math.sqrt(Math.max(usual, 1)) ? times : undefined
 }
 
-/** How many times longer requests are than usual, in prompt or output, when that is more than the spread of a few requests. */
+/**
+ * How many times longer requests are than usual, in prompt or output, when that is more than the spread of a few requests.
+ * Tokens come before their request finishes, so while work slows down or piles up there are more tokens for each
+ * finished request although no request is longer: then tokens for each request that came are the proof.
+ */
 function lengthUp(now: Work, past: PastWork): number | undefined {
   const finished = now.finished ?? 0
   if (finished < ENOUGH) return undefined
-  const times = Math.max(
-    ratio(now.promptTokensPerRequest, past.promptTokensPerRequest) ?? 0,
-    ratio(now.outputTokensPerRequest, past.outputTokensPerRequest) ?? 0,
-  )
+  const came = (now.arrivalsPerSecond ?? 0) * now.seconds
+  const share = came > 0 ? Math.min(1, finished / came) : 0
+  const prompts = (ratio(now.promptTokensPerRequest, past.promptTokensPerRequest) ?? 0) * share
+  const isSteady = (ratio(now.tokensPerSecond, past.tokensPerSecond) ?? 0) >= 0.9 && arrivalsUp(now, past) === undefined
+  const outputs = (ratio(now.outputTokensPerRequest, past.outputTokensPerRequest) ?? 0) * (isSteady ? 1 : share)
+  const times = Math.max(prompts, outputs)
   return times >= Math.max(HEAVIER, 1 + CHANCE / Math.sqrt(finished)) ? times : undefined
 }
 

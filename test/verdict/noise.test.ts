@@ -3,7 +3,9 @@ import type { VerdictKind } from '../../src/state/notification.ts'
 import { verdict } from '../../src/verdict/verdict.ts'
 import { type Life, noisyEngine, USUAL } from './noisy-engine.ts'
 
-const SEEDS = Array.from({ length: 20 }, (_, index) => index + 1)
+/** `LONG_TESTS=1 npx vitest run test/verdict` lives twenty. */
+const LIVES = process.env.LONG_TESTS ? 20 : 5
+const SEEDS = Array.from({ length: LIVES }, (_, index) => index + 1)
 /** An hour of runs, then the runs of the trouble; the verdict of each of the last ones counts, since a message may be written at any of them. */
 const PAST = 60
 const TROUBLE = 8
@@ -32,7 +34,7 @@ test.each(STORIES)(
       })
       return kinds.every((kind) => kind === right) ? undefined : `seed ${seed}: ${kinds.join(', ')}`
     }).filter((fault) => fault !== undefined)
-    expect(wrong.length, wrong.join('; ')).toBeLessThanOrEqual(1)
+    expect(wrong.length, wrong.join('; ')).toBeLessThanOrEqual(LIVES / 20)
   },
 )
 

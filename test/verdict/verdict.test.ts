@@ -40,7 +40,12 @@ const ROWS: [string, Partial<Work>, string | undefined][] = [
   ['3: a lull needs fewer tokens', { arrivalsPerSecond: 0.3, tokensPerSecond: 100 }, undefined],
   ['4: prompts eight times longer', { waiting: 4, promptTokensPerRequest: 4000, timePerToken: 0.05 }, 'heavier'],
   ['4: answers three times longer', { waiting: 4, outputTokensPerRequest: 900, tokensPerSecond: 1100 }, 'heavier'],
-  ['4: longer by more than arrivals rose', { ...OVERLOADED, promptTokensPerRequest: 4000 }, 'heavier'],
+  ['4: longer by more than arrivals rose', { ...OVERLOADED, finished: 120, promptTokensPerRequest: 4000 }, 'heavier'],
+  [
+    '4: tokens come before their slowed requests finish, so length is not the cause',
+    { waiting: 9, finished: 20, promptTokensPerRequest: 1500, tokensPerSecond: 140, timePerToken: 0.06 },
+    'broke',
+  ],
   ['5: three times the requests at the ceiling', OVERLOADED, 'load-grew'],
   ['5: the same with a full cache', { ...OVERLOADED, ...FULL, waiting: 40 }, 'load-grew'],
   ['5: arrivals rose by more than length', { ...OVERLOADED, promptTokensPerRequest: 900 }, 'load-grew'],
