@@ -1,6 +1,6 @@
 import type { BackendTable } from '../backends/backend.ts'
 import { endOfName, isSample, readDecimal } from './line.ts'
-import { createLineReader, isAt } from './lines.ts'
+import { createLineReader, isAt, ownText } from './lines.ts'
 import type { Buckets, Page, Sample } from './page.ts'
 import { createSampleKeeper, type Series } from './samples.ts'
 import { planOf } from './wanted.ts'
@@ -33,6 +33,8 @@ export function createPageReader(table: BackendTable): PageReader {
   let name = '\u0100'
   let samples: Series<Sample> | undefined
   let buckets: Series<Buckets> | undefined
+  let isSettings = false
+  let settings: string | undefined
 
   function readLine(text: string, from: number, to: number): void {
     if (isOver) return
@@ -57,6 +59,7 @@ export function createPageReader(table: BackendTable): PageReader {
     if (nameTo === from || !isEndOfName(text, nameTo)) return undefined
     name = text.slice(from, nameTo)
     const found = wanted.get(name)
+    isSettings = found?.use === 'settings'
     if (found?.use === 'mark') recognised.add(found.name)
     samples = found?.use === 'sample' ? keeper.samplesOf(found.name) : undefined
     buckets = found?.use === 'bucket' ? keeper.bucketsOf(found.name) : undefined
@@ -67,7 +70,10 @@ export function createPageReader(table: BackendTable): PageReader {
     let isRead: boolean
     if (buckets) isRead = keeper.keepBucket(buckets, text, from, nameTo, to)
     else if (samples) isRead = keeper.keepSample(samples, text, from, nameTo, to)
-    else isRead = isUnwantedSample(text, from, nameTo, to)
+    else {
+      isRead = isUnwantedSample(text, from, nameTo, to)
+      if (isRead && isSettings) settings ??= ownText(text.slice(from, to))
+    }
     if (isRead) count.sampleCount++
     else count.malformed++
   }
@@ -103,7 +109,7 @@ export function createPageReader(table: BackendTable): PageReader {
       if (!isOver) lines.end()
       isOver = true
       const { comments, sampleCount, malformed } = count
-      return { ...keeper.kept(), recognised, ...count, lines: comments + sampleCount + malformed, firstByte }
+      return { ...keeper.kept(), settings, recognised, ...count, lines: comments + sampleCount + malformed, firstByte }
     },
   }
 }

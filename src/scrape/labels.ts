@@ -1,4 +1,5 @@
 import parsePrometheusTextFormat from 'parse-prometheus-text-format'
+import { scanLine } from './line.ts'
 import { ownText } from './lines.ts'
 import { type Labels, labelSet, MAX_LABEL_SETS } from './page.ts'
 
@@ -52,6 +53,12 @@ function isCanonical(text: string, values: Record<string, string>): boolean {
     before = name
   }
   return true
+}
+
+/** The labels of one line, by itself. */
+export function labelsOfLine(line: string): Record<string, string> {
+  const scanned = scanLine(line)
+  return (scanned && readLabels(scanned.labels, scanned.labelCount)) ?? {}
 }
 
 /**

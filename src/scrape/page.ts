@@ -35,6 +35,8 @@ export interface Page {
   buckets: ReadonlyMap<string, readonly Buckets[]>
   /** The label sets of both, in the order of the page. */
   labelSets: readonly Labels[]
+  /** The first line of the series whose labels are the server's settings, as it came: one character a byte. */
+  settings: string | undefined
   /** Series that tell which server this is and feed no signal, and what is announced before the first sample. */
   recognised: ReadonlySet<string>
   /** Names with label sets beyond {@link MAX_LABEL_SETS}; what is kept of them is no whole truth. */

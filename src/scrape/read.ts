@@ -3,6 +3,7 @@ import type { CounterSignal, GaugeSignal, HistogramSignal, Readings } from '../s
 import { readCounters } from './counters.ts'
 import { readGauge } from './gauges.ts'
 import { readHistograms } from './histograms.ts'
+import { labelsOfLine } from './labels.ts'
 import { note, type Outcome, type Reading } from './outcome.ts'
 import type { Page } from './page.ts'
 import { createSelection, modelsOf, type ReadOptions } from './select.ts'
@@ -15,13 +16,18 @@ import { type NamedAlias, planOf, START_TIME, type WantedSignal } from './wanted
  */
 export function readPage(page: Page, table: BackendTable, options: ReadOptions): Readings {
   const models = modelsOf(page, table)
+  let settings: Record<string, string> | undefined
   const readings: Readings = {
     gauges: {},
     counters: {},
     histograms: {},
     subjects: {},
     ...aboutServer(page, table),
-    settings: settingsOf(page, table),
+    // A kilobyte of labels that few messages want: read when asked for.
+    get settings() {
+      settings ??= page.settings === undefined ? {} : labelsOfLine(page.settings)
+      return settings
+    },
     sources: {},
     faults: [],
     malformed: page.malformed,
@@ -77,12 +83,4 @@ function aboutServer(page: Page, table: BackendTable): Pick<Readings, 'startedAt
     ...(startedAt > 0 && startedAt <= Number.MAX_SAFE_INTEGER && { startedAt }),
     ...(server && { server: server.as }),
   }
-}
-
-function settingsOf(page: Page, { settings = [] }: BackendTable): Record<string, string> {
-  for (const name of settings) {
-    const series = page.samples.get(name)?.[0]
-    if (series) return { ...series.labels.values }
-  }
-  return {}
 }

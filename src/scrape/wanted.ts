@@ -4,7 +4,7 @@ import { SIGNALS, type Signal, type SignalKind } from '../signals/signals.ts'
 /** A sample name that a table asks for, and what a reader does with it. */
 export interface Wanted {
   name: string
-  use: 'sample' | 'bucket' | 'mark'
+  use: 'sample' | 'bucket' | 'mark' | 'settings'
 }
 
 /** An alias with the sample names that belong to it. */
@@ -69,7 +69,8 @@ function namesOf(table: BackendTable, signals: readonly WantedSignal[]): Readonl
     'mark',
     table.recognise.map(({ series }) => series),
   )
-  add('sample', [START_TIME, ...(table.settings ?? [])])
+  add('sample', [START_TIME])
+  add('settings', table.settings ?? [])
   for (const { kind, aliases } of signals)
     for (const { name, rest, parts, created, sum, count, bucket } of aliases) {
       add('sample', [name, ...parts.map((part) => part.name), ...(rest === undefined ? [] : [rest])])
