@@ -48,8 +48,8 @@ export interface Traits {
   /** `missing`: 403 instead of 404, as without s3:ListBucket. `all`: as without s3:GetObject too. */
   readForbidden?: 'missing' | 'all' | undefined
   writeForbidden?: boolean
-  /** `PUT` does not name the new ETag. */
-  noEtag?: boolean
+  /** No answer to a `PUT` names the new ETag, or no answer at all names one. */
+  noEtag?: 'put' | 'all'
   noBucket?: boolean
   /** Keys in one page of a list (1000). */
   pageSize?: number
@@ -250,6 +250,7 @@ function get(fake: FakeS3, key: string, stale: boolean): Answer {
   if (fake.traits.readForbidden === 'all') return refuse(403, 'AccessDenied')
   if (!found) return fake.traits.readForbidden ? refuse(403, 'AccessDenied') : refuse(404, 'NoSuchKey')
   const headers: Record<string, string> = { etag: found.etag, 'last-modified': new Date(found.at).toUTCString() }
+  if (fake.traits.noEtag === 'all') delete headers.etag
   for (const [name, value] of Object.entries(found.metadata)) headers[`x-amz-meta-${name}`] = value
   return { status: 200, headers, body: found.text }
 }

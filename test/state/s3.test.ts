@@ -9,6 +9,8 @@ import { CREDENTIALS, type FakeS3, type Fault, startS3 } from './s3-server.ts'
 
 const KEY = 'vllm.json'
 const OBJECT = `queuebell/${KEY}`
+/** Milliseconds: the time-out where a test waits for it to pass. */
+const SHORT = 600
 
 let s3: FakeS3
 const environment = { ...process.env }
@@ -23,12 +25,12 @@ afterEach(async () => {
 })
 
 /** A new process: nothing is known but what the store holds. */
-const open = (): Store => openS3Store(s3.config(), { timeout: 400 })
+const open = (timeout = 5_000): Store => openS3Store(s3.config(), { timeout })
 
 /** State from an earlier run, and the store of a new process that has read it. */
-async function afterLoad(text = 'old') {
-  s3.plant(OBJECT, text)
-  const store = open()
+async function afterLoad(timeout?: number) {
+  s3.plant(OBJECT, 'old')
+  const store = open(timeout)
   const version = (await store.load(KEY))?.version
   s3.log.length = 0
   return { store, version }
@@ -288,22 +290,31 @@ describe('case 120: stores that do not keep the condition', () => {
   })
 
   test('a PUT that names no ETag: the version is asked for', async () => {
-    s3.traits.noEtag = true
+    s3.traits.noEtag = 'put'
     const { store, version } = await afterLoad()
     expect(versionOf(await store.save(KEY, 'new', version))).toBe(s3.objects.get(OBJECT)?.etag)
+  })
+
+  test('a store that names no ETag at all: it works on, and duplicates are possible', async () => {
+    s3.traits.noEtag = 'all'
+    const { store, version } = await afterLoad()
+    const second = versionOf(await store.save(KEY, 'second', version))
+    await store.save(KEY, 'third', second)
+    expect(textNow()).toBe('third')
+    expect(store.warnings()).toEqual([expect.stringMatching(/duplicates possible/)])
   })
 })
 
 describe('a write whose answer is lost', () => {
   test.each(['lose-answer', 'done-500', 'done-hang'] as const)('but was done (%s): saved', async (fault) => {
-    const { store, version } = await afterLoad()
+    const { store, version } = await afterLoad(SHORT)
     s3.next({ on: 'PUT', do: fault })
     expect(await store.save(KEY, 'new', version)).toEqual({ version: s3.objects.get(OBJECT)?.etag })
     expect([textNow(), puts()]).toEqual(['new', 1])
   })
 
   test.each(['cut', 'hang', 500, 503] as const)('and was not done (%s): written again, once', async (fault) => {
-    const { store, version } = await afterLoad()
+    const { store, version } = await afterLoad(SHORT)
     s3.next({ on: 'PUT', do: fault })
     expect(versionOf(await store.save(KEY, 'new', version))).not.toBe('conflict')
     expect([textNow(), puts()]).toEqual(['new', 2])
@@ -444,7 +455,10 @@ describe('errors say what, where and what to do', () => {
     for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name]
     Object.assign(process.env, { AWS_CONFIG_FILE: profile, AWS_SHARED_CREDENTIALS_FILE: '/dev/null' })
     const from = performance.now()
-    expect(await failure(open().load(KEY))).toMatchObject({ permanent: false, message: expect.stringMatching(/time/) })
+    expect(await failure(open(SHORT).load(KEY))).toMatchObject({
+      permanent: false,
+      message: expect.stringMatching(/time/),
+    })
     expect(performance.now() - from).toBeLessThan(2_500)
     await rm(path.dirname(profile), { recursive: true })
   })
@@ -454,7 +468,7 @@ describe('errors say what, where and what to do', () => {
     process.env.AWS_ACCESS_KEY_ID = 'AKIASECRETID'
     for (const fault of ['skewed', 'bad-key', 500, 'hang', 'cut'] as const) {
       s3.next({ on: 'GET', do: fault, times: 2 })
-      const text = inspect(await failure(open().load(KEY)), { depth: 9, showHidden: true })
+      const text = inspect(await failure(open(SHORT).load(KEY)), { depth: 9, showHidden: true })
       expect(text).not.toMatch(/very-secret|AKIASECRETID|Signature/)
     }
   })

@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
+import { type S3Config, withDeadline } from './s3-client.ts'
+import { refusalOf, toStoreError } from './s3-errors.ts'
+import type { Listed, Stored, Version } from './store.ts'
+
+/** One opened store. */
+export interface OpenBucket {
+  client: S3Client
+  config: S3Config
+  timeout: number
+  quirks: Quirks
+  /** The conditions have been tried on this store since it was opened. */
+  checked: boolean
+  /** Keys whose reading was forbidden: they may exist or not. */
+  unreadable: Set<string>
+  warn(warning: string): void
+}
+
+/** How this store differs from AWS: found while using it, and kept as metadata of each object that is saved. */
+export interface Quirks {
+  /** `ignored`: a condition that does not hold is answered 200. `unsupported`: any condition is answered 501. */
+  conditions: 'kept' | 'ignored' | 'unsupported'
+  /** Some Ceph gateways compare the ETag together with its quotes, so it has to be sent without them. */
+  bareEtag: boolean
+}
+
+const CONDITIONS_META = 'queuebell-conditions'
+const ETAG_META = 'queuebell-etag'
+/** A write that was not answered is recognised by this. */
+const WRITE_META = 'queuebell-write'
+/** Milliseconds, about, before something is asked again. */
+const PAUSE = 150
+
+/** Moments between two attempts, not the same for everybody. */
+export function pause(): Promise<void> {
+  return sleep(PAUSE * (0.5 + Math.random()))
+}
+
+export interface Found extends Stored {
+  writeId: string | undefined
+}
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html */
+export async function read(bucket: OpenBucket, key: string): Promise<Found | undefined> {
+  try {
+    return await withDeadline(bucket.timeout, async (abortSignal) => {
+      const answer = await bucket.client.send(new GetObjectCommand(location(bucket, key)), { abortSignal })
+      const text = (await answer.Body?.transformToString('utf-8')) ?? ''
+      learnQuirks(bucket, answer.Metadata)
+      if (!answer.ETag) without(bucket, 'ignored') // nothing to hold a condition against
+      const writeId = answer.Metadata?.[WRITE_META]
+      return { text, version: answer.ETag ?? '', writeId }
+    })
+  } catch (error) {
+    if (refusalOf(error) === 'missing') return undefined
+    throw error
+  }
+}
+
+/** `always`: whatever is there. */
+export type Condition = 'new' | 'always' | { at: Version; bare: boolean }
+
+/**
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html
+ * @returns the new ETag; `undefined` where the store names none.
+ */
+export async function send(
+  bucket: OpenBucket,
+  key: string,
+  text: string,
+  condition: Condition,
+  writeId: string = randomUUID(),
+): Promise<Version | undefined> {
+  const { conditions, bareEtag } = bucket.quirks
+  const quirks = { conditions, bareEtag: typeof condition === 'object' ? condition.bare : bareEtag }
+  const command = new PutObjectCommand({
+    ...location(bucket, key),
+    ...conditionHeaders(conditions, condition),
+    Body: text,
+    ContentLength: Buffer.byteLength(text),
+    ContentType: 'application/json',
+    Metadata: { ...quirksAsMetadata(quirks), [WRITE_META]: writeId },
+  })
+  const answer = await withDeadline(bucket.timeout, (abortSignal) => bucket.client.send(command, { abortSignal }))
+  return answer.ETag
+}
+
+function conditionHeaders(conditions: Quirks['conditions'], condition: Condition) {
+  if (condition === 'always' || conditions === 'unsupported') return {}
+  if (condition === 'new') return { IfNoneMatch: '*' }
+  if (condition.at === '') return {}
+  return { IfMatch: condition.bare ? condition.at.replace(/^W\/|"/g, '') : condition.at }
+}
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html, all pages. */
+export async function list(bucket: OpenBucket, prefix: string): Promise<Listed[]> {
+  const own = bucket.config.prefix
+  const listed: Listed[] = []
+  let next: string | undefined
+  do {
+    const command = new ListObjectsV2Command({
+      Bucket: bucket.config.bucket,
+      Prefix: own + prefix,
+      ...(next === undefined ? {} : { ContinuationToken: next }),
+    })
+    const page = await withDeadline(bucket.timeout, (abortSignal) => bucket.client.send(command, { abortSignal }))
+    for (const { Key, LastModified, Size: size } of page.Contents ?? []) {
+      const sized = size === undefined ? {} : { size }
+      if (Key && LastModified) listed.push({ key: Key.slice(own.length), at: LastModified.getTime(), ...sized })
+    }
+    next = page.IsTruncated ? page.NextContinuationToken : undefined
+  } while (next !== undefined)
+  return listed
+}
+
+/**
+ * For what may be done twice: a passing fault is met by asking once more, unless it has cost much time already.
+ * @throws {StoreError}
+ */
+export async function twice<T>(
+  bucket: OpenBucket,
+  doing: 'read' | 'write' | 'list',
+  key: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const fail = (error: unknown) => toStoreError(error, doing, address(bucket, key))
+  const from = performance.now()
+  try {
+    return await work()
+  } catch (error) {
+    if (fail(error).permanent || performance.now() - from > bucket.timeout / 3) throw fail(error)
+  }
+  await pause()
+  return work().catch((error: unknown) => {
+    throw fail(error)
+  })
+}
+
+function location(bucket: OpenBucket, key: string): { Bucket: string; Key: string } {
+  return { Bucket: bucket.config.bucket, Key: bucket.config.prefix + key }
+}
+
+export function address(bucket: OpenBucket, key: string): string {
+  return `s3://${bucket.config.bucket}/${bucket.config.prefix}${key}`
+}
+export function without(bucket: OpenBucket, conditions: 'ignored' | 'unsupported'): void {
+  bucket.quirks.conditions = conditions
+  const how = conditions === 'ignored' ? 'ignores' : 'does not know (501)'
+  bucket.warn(`state: the store of bucket ${bucket.config.bucket} ${how} If-Match: duplicates possible`)
+}
+
+/** Reads `queuebell-…` metadata, so that a quirk is found out once and not by each new process. */
+function learnQuirks(bucket: OpenBucket, metadata: Record<string, string> | undefined): void {
+  const conditions = metadata?.[CONDITIONS_META]
+  if (conditions === 'ignored' || conditions === 'unsupported') without(bucket, conditions)
+  if (metadata?.[ETAG_META] === 'bare') bucket.quirks.bareEtag = true
+}
+
+function quirksAsMetadata({ conditions, bareEtag }: Quirks): Record<string, string> {
+  return {
+    ...(conditions === 'kept' ? {} : { [CONDITIONS_META]: conditions }),
+    ...(bareEtag ? { [ETAG_META]: 'bare' } : {}),
+  }
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import { refusalOf, toStoreError } from './s3-errors.ts'
+import { address, type Found, type OpenBucket, pause, read, send, twice, without } from './s3-requests.ts'
+import type { Saved, Version } from './store.ts'
+
+const ATTEMPTS = 5
+
+/** One conditional write on its way. */
+interface Job {
+  /** Goes with the object as metadata. */
+  id: string
+  key: string
+  text: string
+  /** The version to replace; `undefined`: the object must not exist. */
+  at: Version | undefined
+  /** An attempt was sent and its answer lost: what is found there may be our own. */
+  mayBeDone: boolean
+  /** How the ETag was sent last, and whether both ways have been tried. */
+  bareEtag: boolean
+  bothTried: boolean
+  attempt: number
+}
+
+/** Writes if the object is still at `version` (`undefined`: if there is none), through all answers that do not settle it. */
+export async function compareAndSwap(
+  bucket: OpenBucket,
+  key: string,
+  text: string,
+  version: Version | undefined,
+): Promise<Saved> {
+  const { bareEtag } = bucket.quirks
+  const job: Job = {
+    id: randomUUID(),
+    key,
+    text,
+    at: version,
+    mayBeDone: false,
+    bareEtag,
+    bothTried: false,
+    attempt: 1,
+  }
+  for (; ; job.attempt++) {
+    try {
+      const condition = job.at === undefined ? 'new' : { at: job.at, bare: job.bareEtag }
+      const written = await send(bucket, key, text, condition, job.id)
+      bucket.quirks.bareEtag = job.bareEtag
+      if (written) return { version: written }
+      return await afterSilence(bucket, job)
+    } catch (error) {
+      const settled = await afterRefusal(bucket, job, error)
+      if (settled !== 'again') return settled
+    }
+    await pause()
+  }
+}
+
+async function afterRefusal(bucket: OpenBucket, job: Job, error: unknown): Promise<Saved | 'again'> {
+  const fail = toStoreError(error, 'write', address(bucket, job.key))
+  if (job.attempt >= ATTEMPTS) throw fail
+  switch (refusalOf(error)) {
+    case 'busy':
+      return job.attempt < 3 ? 'again' : 'conflict'
+    case 'unsupported':
+      if (bucket.quirks.conditions === 'unsupported') throw fail
+      without(bucket, 'unsupported')
+      return 'again'
+    case 'missing':
+      if (job.at === undefined) throw fail
+      return createAnew(bucket, job)
+    case 'changed':
+      return job.at === undefined && !job.mayBeDone ? 'conflict' : compare(bucket, job, 'changed')
+    case 'unsure':
+      if (job.mayBeDone) throw fail // twice without an answer: not now
+      job.mayBeDone = true
+      return compare(bucket, job, 'unsure').catch(() => {
+        throw fail
+      })
+    default:
+      throw fail
+  }
+}
+
+/** Looks what lies there after a write that was refused or not answered. */
+async function compare(bucket: OpenBucket, job: Job, refusal: 'changed' | 'unsure'): Promise<Saved | 'again'> {
+  const found = await twice(bucket, 'read', job.key, () => read(bucket, job.key))
+  if (job.mayBeDone && found && isOurs(job, found)) return { version: found.version }
+  if (!found) return job.at === undefined ? 'again' : createAnew(bucket, job)
+  if (found.version !== job.at) return 'conflict'
+  if (refusal === 'unsure') return 'again'
+  // Refused although nothing moved: this store reads the quotes of an ETag in another way.
+  if (job.bothTried) return 'conflict'
+  job.bothTried = true
+  job.bareEtag = !job.bareEtag
+  return 'again'
+}
+
+/** A store that does not keep metadata leaves the text to go by. */
+function isOurs(job: Job, found: Found): boolean {
+  return found.writeId === undefined ? found.text === job.text : found.writeId === job.id
+}
+
+/** Accepted without an ETag: what was written has to be asked for. */
+async function afterSilence(bucket: OpenBucket, job: Job): Promise<Saved> {
+  const found = await read(bucket, job.key)
+  return found && isOurs(job, found) ? { version: found.version } : 'conflict'
+}
+
+function createAnew(bucket: OpenBucket, job: Job): 'again' {
+  bucket.warn(`state: ${address(bucket, job.key)} was deleted since it was read; what it knew is lost, created anew`)
+  job.at = undefined
+  return 'again'
+}
