@@ -5,10 +5,12 @@ const REQUEST =
   '0.3 0.5 0.8 1.0 1.5 2.0 2.5 5.0 10.0 15.0 20.0 30.0 40.0 50.0 60.0 120.0 240.0 480.0 960.0 1920.0 7680.0'
 const COUNTS =
   '1.0 2.0 5.0 10.0 20.0 50.0 100.0 200.0 500.0 1000.0 2000.0 5000.0 10000.0 20000.0 50000.0 100000.0 200000.0 500000.0 1e+06'
+const BLOCKS =
+  '0.001 0.002 0.005 0.01 0.02 0.05 0.1 0.2 0.5 1.0 2.0 5.0 10.0 20.0 30.0 60.0 120.0 300.0 600.0 1200.0 1800.0'
 const STEPS = '1.0 8.0 16.0 32.0 64.0 128.0 256.0 512.0 1024.0 2048.0 4096.0 8192.0 16384.0'
 
-/** A vLLM V1 page as its Python client writes it, all families of a release of 2026: about 75 KB for each engine. */
-export function vllmBody({ engines = 1, model = 'meta-llama/Llama-3.1-8B-Instruct' } = {}): string {
+/** A vLLM V1 page as its Python client writes it, most families of a release of 2026: about 75 KB for one engine, 500 KB for eight. */
+export function vllmBody({ engines = 1, model = 'nvidia/Llama-3.1-Nemotron-70B-Instruct-HF' } = {}): string {
   const sets = Array.from({ length: engines }, (_, engine) => `engine="${engine}",model_name="${model}"`)
   return [python(), ...gauges(sets), ...counters(sets), ...histograms(sets), http()].join('')
 }
@@ -68,6 +70,7 @@ function counters(sets: readonly string[]): string[] {
       'generation_tokens',
       'prompt_tokens_cached',
     ],
+    ...['spec_decode_num_drafts', 'spec_decode_num_draft_tokens', 'spec_decode_num_accepted_tokens'],
     ...['estimated_flops_per_gpu', 'estimated_read_bytes_per_gpu', 'estimated_write_bytes_per_gpu'],
   ].map((name) => counter(name, sets))
   const split = (name: string, label: string, values: readonly string[]) =>
@@ -78,6 +81,7 @@ function counters(sets: readonly string[]): string[] {
   return [
     ...plain,
     split('request_success', 'finished_reason', ['stop', 'length', 'abort', 'error', 'repetition']),
+    split('spec_decode_num_accepted_tokens_per_pos', 'position', ['0', '1', '2', '3', '4', '5']),
     split('prompt_tokens_by_source', 'source', ['local_compute', 'local_cache_hit', 'external_kv_transfer']),
   ]
 }
@@ -116,6 +120,9 @@ function histograms(sets: readonly string[]): string[] {
     histogram('time_to_first_token_seconds', TTFT, sets),
     ...['inter_token_latency_seconds', 'request_time_per_output_token_seconds'].map((name) =>
       histogram(name, TOKEN, sets),
+    ),
+    ...['lifetime', 'idle_before_evict', 'reuse_gap'].map((name) =>
+      histogram(`kv_block_${name}_seconds`, BLOCKS, sets),
     ),
     ...requests.map((name) => histogram(`${name}_seconds`, REQUEST, sets)),
   ]
