@@ -60,6 +60,11 @@ export function isCanary(note: Notification): boolean {
   return note.scene?.backend === 'ollama' || note.scene?.backend === 'openai'
 }
 
+/** Rules that say what our own request met. */
+export function isCanaryRule(note: Notification): boolean {
+  return ['canary', 'busy', 'cold_load', 'blind', 'down'].includes(note.rule)
+}
+
 function defined<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T
 }

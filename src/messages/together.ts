@@ -4,7 +4,7 @@ import type { Facts } from './clean.ts'
 import { type Draft, fitTitle, type Line } from './fit.ts'
 import { cutText } from './foreign.ts'
 import { isCanary, lengthOf } from './sentence.ts'
-import { say } from './single.ts'
+import { say } from './surroundings.ts'
 
 /** Causes that the watcher's own network can have. */
 const NETWORK: readonly Failure['kind'][] = ['unreachable', 'name-not-found', 'timeout', 'tls', 'other']

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { BACKENDS, type Backend } from '../../src/backends/backend.ts'
 import { CATALOGUES } from '../../src/messages/compose.ts'
-import { say } from '../../src/messages/single.ts'
+import { say } from '../../src/messages/surroundings.ts'
 import { RULE_IDS, specOf } from '../../src/rules/catalogue.ts'
 import { FAILURE_KINDS } from '../../src/state/failure.ts'
 import type { Notification, Scene, VerdictKind } from '../../src/state/notification.ts'

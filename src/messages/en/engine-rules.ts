@@ -1,0 +1,129 @@
+import type { Catalogue, Fact } from '../catalogue.ts'
+import { limit, n, requests } from './numbers.ts'
+import { measured } from './rule-shapes.ts'
+
+export const engineRulesEn = {
+  waiting: {
+    sign: '🐌',
+    headline: () => 'Inference queue is growing',
+    now: queue,
+    over: 'Queue is short again',
+    peak: (value) => `${n.count(value)} waiting at most`,
+  },
+  inflight: {
+    sign: '🚦',
+    headline: () => 'Admission limit reached',
+    now: ({ value, limit: max, running, waiting }) => {
+      if (value === undefined) return 'Waiting and running together have reached the limit.'
+      const parts =
+        running !== undefined && waiting !== undefined
+          ? ` (${n.count(running)} running, ${n.count(waiting)} waiting)`
+          : ''
+      return `${requests(value)} inside${parts}${max === undefined ? '' : `, the limit is ${n.count(max)}`}.`
+    },
+    over: 'Below the admission limit again',
+    peak: (value) => `${n.count(value)} inside at most`,
+  },
+  growth: {
+    sign: '📈',
+    headline: () => 'Queue keeps growing',
+    now: growth,
+    over: 'Queue no longer grows',
+    peak: (value) => `up by ${n.count(value)} at most`,
+  },
+  queue_wait: measured('⏳', 'Requests wait long', 'Requests no longer wait long', 'Mean time in the queue', n.seconds),
+  kv_cache: {
+    sign: '📦',
+    headline: () => 'KV cache is nearly full',
+    now: ({ value, limit: max, at }) =>
+      value === undefined
+        ? 'The KV cache is nearly full.'
+        : `KV cache ${n.percent(value)} full${limit(max, n.percent)}${at === undefined ? '' : `, fullest: ${at}`}.`,
+    over: 'KV cache has room again',
+    peak: (value) => `${n.percent(value)} at most`,
+  },
+  ttft: measured(
+    '🐢',
+    'First token comes late',
+    'First token comes in time again',
+    'Time to first token, p99:',
+    n.seconds,
+  ),
+  itl: measured('🐢', 'Tokens come slowly', 'Tokens come at their pace again', 'Time per token, p99:', n.seconds),
+  prefix_hits: {
+    sign: '🎯',
+    headline: () => 'Prefix cache hits fell',
+    now: hits,
+    over: 'Prefix cache hits are back',
+    peak: (value) => `down by ${n.percent(value)} at worst`,
+  },
+  throughput: {
+    sign: '📉',
+    headline: () => 'Generation slowed down',
+    now: throughput,
+    over: 'Generation is back at its usual speed',
+    peak: (value) => `down by ${n.percent(value)} at worst`,
+  },
+  stalled: {
+    sign: '🧊',
+    headline: () => 'Engine makes no progress',
+    now: stalled,
+    over: 'Work moves again',
+    peak: () => undefined,
+  },
+  errors: measured('💥', 'Requests are failing', 'Requests succeed again', 'Failed requests:', n.percent),
+  preemptions: measured('🔁', 'Requests are being preempted', 'Preemptions are back to normal', 'Preemptions:', n.rate),
+  sibling: {
+    sign: '🦥',
+    headline: () => 'Slower than its siblings',
+    now: sibling,
+    over: 'As fast as its siblings again',
+    peak: (value) => `${n.times(value)}× slower at worst`,
+  },
+} satisfies Partial<Catalogue['rules']>
+
+/** `42 requests are waiting (limit 20), 16 are running.` */
+function queue({ value, limit: max, running }: Fact): string {
+  if (value === undefined) return 'Requests are piling up.'
+  const also = running === undefined ? '' : `, ${n.count(running)} ${running === 1 ? 'is' : 'are'} running`
+  return `${requests(value)} ${value === 1 ? 'is' : 'are'} waiting${limit(max, n.count)}${also}.`
+}
+
+function growth({ value, waiting }: Fact): string {
+  const more =
+    value === undefined
+      ? 'The queue has grown at each of the last runs'
+      : `The queue grew by ${n.count(value)} over the last 5 runs`
+  return `${more}${waiting === undefined ? '' : ` to ${n.count(waiting)}`}.`
+}
+
+function stalled({ running, waiting, value }: Fact): string {
+  const parts = [
+    running === undefined ? undefined : `${n.count(running)} running`,
+    waiting === undefined ? undefined : `${n.count(waiting)} waiting`,
+  ].filter((part) => part !== undefined)
+  const runs = value === undefined ? '' : ` for ${n.count(value)} ${n.plural(value, { one: 'run', other: 'runs' })}`
+  const work = parts.length > 0 ? `${parts.join(' and ')}, but no` : 'Work is reported, but no'
+  return `${work} request finished and no token came${runs}: the engine hangs or its numbers are frozen.`
+}
+
+function hits({ value, usual }: Fact): string {
+  if (value === undefined) return 'Prompts find less in the prefix cache than usual.'
+  if (usual === undefined) return `The share of prompt tokens found in the prefix cache fell by ${n.percent(value)}.`
+  const share = usual * Math.max(0, 1 - value)
+  return `Prompt tokens found in the prefix cache: ${n.percent(share)}, usually ${n.percent(usual)}.`
+}
+
+function throughput({ value, usual, running }: Fact): string {
+  if (value === undefined) return 'Fewer tokens come than usual for this much work.'
+  const work = running === undefined ? '' : ` with ${n.count(running)} running`
+  if (usual === undefined) return `Generation is ${n.percent(value)} slower than usual${work}.`
+  const speed = usual * Math.max(0, 1 - value)
+  return `${n.large(speed)} tok/s${work}, usually ${n.large(usual)} tok/s.`
+}
+
+function sibling({ value }: Fact): string {
+  return value === undefined
+    ? 'It answers slower than the other replicas of its group.'
+    : `It answers ${n.times(value)}× slower than the median of its group.`
+}

@@ -1,0 +1,163 @@
+import type { Catalogue, Fact } from '../catalogue.ts'
+import { failuresEn } from './failures.ts'
+import { limit, n, requests } from './numbers.ts'
+import { counted, measured, plain } from './rule-shapes.ts'
+
+const CANARIES: readonly (string | undefined)[] = ['ollama', 'openai']
+
+export const serverRulesEn = {
+  down: {
+    sign: '🔴',
+    headline: ({ failure, backend }) =>
+      failure ? failuresEn[failure.kind].headline(failure, CANARIES.includes(backend)) : 'Server does not answer',
+    now: down,
+    over: 'Answers again',
+    peak: () => undefined,
+  },
+  blind: {
+    sign: '🙈',
+    headline: ({ missing, sources, backend }) => {
+      if (sources !== undefined) return 'The list of endpoints cannot be used'
+      if (missing === undefined) return 'Metrics are missing'
+      return backend === 'heartbeat-check' ? 'Worker is unknown' : 'Model is not on the server'
+    },
+    now: blind,
+    over: 'Everything is visible again',
+    peak: () => undefined,
+  },
+  gpu_memory: measured('💾', 'GPU memory is nearly full', 'GPU memory has room again', 'GPU memory', n.percent),
+  gpu_temperature: measured('🔥', 'GPU is hot', 'GPU has cooled down', 'GPU at', (value) => `${n.count(value)} °C`),
+  gpu_xid: {
+    sign: '⚡',
+    headline: ({ value }) => (value === undefined ? 'GPU reports an error' : `GPU error XID ${value}`),
+    now: ({ value }) => (value === undefined ? 'The driver reports an error.' : `The driver reports XID ${value}.`),
+    over: 'GPU no longer reports an error',
+    peak: () => undefined,
+  },
+  gpu_lost: plain(
+    '🕳️',
+    'GPU has disappeared',
+    'The exporter no longer lists a GPU that was here before.',
+    'GPU is back',
+  ),
+  observer: plain(
+    '👁️',
+    'Gateway sees its engine badly',
+    'The gateway calls its own view of the engine degraded.',
+    'Gateway sees its engine again',
+  ),
+  upstream: plain(
+    '🔌',
+    'Upstream is unhealthy',
+    'The gateway holds an upstream unhealthy.',
+    'Upstream is healthy again',
+  ),
+  rejected: counted(
+    '⛔',
+    'Gateway refuses requests',
+    'Gateway no longer refuses requests',
+    (count) => `${requests(count)} refused at admission`,
+  ),
+  stale: counted(
+    '🕰️',
+    'Gateway works with stale engine state',
+    'Gateway has fresh engine state again',
+    (count) => `${n.count(count)} ${n.plural(count, { one: 'decision', other: 'decisions' })} on a stale engine state`,
+  ),
+  queue_full: counted(
+    '🚧',
+    "Gateway's queue is full",
+    "Gateway's queue has room again",
+    (count) => `${requests(count)} refused because the queue was full`,
+  ),
+  parked: counted(
+    '🅿️',
+    'Gateway parks requests',
+    'Gateway no longer parks requests',
+    (count) => `${requests(count)} parked at admission`,
+  ),
+  canary: {
+    ...measured('🐤', 'Canary waits long', 'Canary is quick again', 'Our own request waited', n.seconds),
+    now: ({ value, limit: max, backend }) => {
+      if (value === undefined) return 'Our own request waited long.'
+      const what = backend === 'openai' ? 'Our own request got its first token after' : 'Our own request waited'
+      return `${what} ${n.seconds(value)}${limit(max, n.seconds)}.`
+    },
+  },
+  busy: plain(
+    '🚫',
+    'Server refuses requests: queue is full',
+    'The server refused our own request because its queue is full: users are being refused too.',
+    'Server takes requests again',
+  ),
+  cold_load: measured('❄️', 'Model had to be loaded', 'Model stays loaded', 'Loading the model took', n.seconds),
+  heartbeat: {
+    sign: '💔',
+    headline: heartbeatHeadline,
+    now: heartbeat,
+    over: 'Worker reports again',
+    peak: () => undefined,
+  },
+  gap: {
+    sign: '⏸️',
+    headline: () => 'The watcher did not run',
+    now: gap,
+    over: 'The watcher runs again',
+    peak: () => undefined,
+  },
+  'state-lost': plain(
+    '🧩',
+    'The saved state was gone',
+    'The state object was deleted. Watching started anew: baselines are being learned, open alerts may be told again.',
+    'State is back',
+  ),
+  'state-broken': plain(
+    '🧩',
+    'The saved state was unreadable',
+    'The broken state was put aside and watching started anew: baselines are being learned, open alerts may be told again.',
+    'State is back',
+  ),
+} satisfies Partial<Catalogue['rules']>
+
+function down(fact: Fact): string {
+  const tries =
+    fact.value === undefined
+      ? 'No usable answer'
+      : `No usable answer ${n.count(fact.value)} ${n.plural(fact.value, { one: 'time', other: 'times' })} in a row`
+  if (!fact.failure) return `${tries}.`
+  return `${tries}: ${failuresEn[fact.failure.kind].words(fact.failure, CANARIES.includes(fact.backend))}.`
+}
+
+function blind({ missing, signals, sources, backend }: Fact): string {
+  if (sources !== undefined)
+    return `${sources} cannot be read or is not valid. Its last good list counts; new endpoints are not seen.`
+  if (missing !== undefined) {
+    if (backend === 'heartbeat-check') return `There is no worker “${missing}”.`
+    return `There is no model “${missing}” on this server: its rules see nothing.`
+  }
+  if (signals !== undefined) return `The server answers, but does not publish: ${signals}. Rules on them see nothing.`
+  return 'The server answers, but numbers that the rules need are missing.'
+}
+
+function heartbeat({ beat }: Fact): string {
+  if (!beat) return 'No beat came in time.'
+  const due = `expected every ${n.lasted(beat.interval)}, with ${n.lasted(beat.grace)} of grace`
+  if (beat.failed) {
+    const code = beat.failed.exit
+    return code === undefined ? 'The worker reported a failure.' : `The worker reported a failure, exit code ${code}.`
+  }
+  if (beat.never) return `No beat ever came (${due}).`
+  return beat.age === undefined
+    ? `No beat came in time (${due}).`
+    : `The last beat came ${n.lasted(beat.age)} ago (${due}).`
+}
+
+function heartbeatHeadline({ beat }: Fact): string {
+  if (beat?.failed) return 'Worker failed'
+  return beat?.never ? 'Worker never reported' : 'Worker is silent'
+}
+
+function gap({ gap: span }: Fact): string {
+  if (!span) return 'The watcher itself did not run for a while.'
+  return `Nothing was watched for ${n.lasted(span.length)}; a run is due every ${n.lasted(span.interval)}.`
+}

@@ -1,0 +1,136 @@
+import type { Catalogue, Fact } from '../catalogue.ts'
+import { limit, n, requests, times } from './numbers.ts'
+import { measured } from './rule-shapes.ts'
+
+export const engineRulesRu = {
+  waiting: {
+    sign: '🐌',
+    headline: () => 'Очередь инференса растёт',
+    now: queue,
+    over: 'Очередь рассосалась',
+    peak: (value) => `в очереди было до ${n.count(value)}`,
+  },
+  inflight: {
+    sign: '🚦',
+    headline: () => 'Достигнут предел приёма',
+    now: ({ value, limit: max, running, waiting }) => {
+      if (value === undefined) return 'Ждущих и считаемых вместе уже столько, сколько разрешено.'
+      const parts =
+        running !== undefined && waiting !== undefined
+          ? ` (считается ${n.count(running)}, ждёт ${n.count(waiting)})`
+          : ''
+      return `Внутри ${requests(value)}${parts}${max === undefined ? '' : `, предел ${n.count(max)}`}.`
+    },
+    over: 'Запросов снова меньше предела приёма',
+    peak: (value) => `внутри было до ${n.count(value)}`,
+  },
+  growth: {
+    sign: '📈',
+    headline: () => 'Очередь растёт прогон за прогоном',
+    now: growth,
+    over: 'Очередь больше не растёт',
+    peak: (value) => `прирост был до ${n.count(value)}`,
+  },
+  queue_wait: measured(
+    '⏳',
+    'Запросы долго ждут',
+    'Запросы больше не ждут подолгу',
+    'Среднее ожидание в очереди',
+    n.seconds,
+  ),
+  kv_cache: {
+    sign: '📦',
+    headline: () => 'KV-кэш почти заполнен',
+    now: ({ value, limit: max, at }) =>
+      value === undefined
+        ? 'KV-кэш почти заполнен.'
+        : `KV-кэш занят на ${n.percent(value)}${limit(max, n.percent)}${at === undefined ? '' : `, самый полный: ${at}`}.`,
+    over: 'В KV-кэше снова есть место',
+    peak: (value) => `занято было до ${n.percent(value)}`,
+  },
+  ttft: measured(
+    '🐢',
+    'Первый токен приходит поздно',
+    'Первый токен снова приходит вовремя',
+    'Время до первого токена, p99:',
+    n.seconds,
+  ),
+  itl: measured('🐢', 'Токены идут медленно', 'Токены снова идут в обычном темпе', 'Время на токен, p99:', n.seconds),
+  prefix_hits: {
+    sign: '🎯',
+    headline: () => 'Попаданий в префикс-кэш стало меньше',
+    now: hits,
+    over: 'Префикс-кэш снова работает как обычно',
+    peak: (value) => `падение было до ${n.percent(value)}`,
+  },
+  throughput: {
+    sign: '📉',
+    headline: () => 'Генерация замедлилась',
+    now: throughput,
+    over: 'Скорость генерации снова обычная',
+    peak: (value) => `падение было до ${n.percent(value)}`,
+  },
+  stalled: {
+    sign: '🧊',
+    headline: () => 'Запросы есть, а движения нет',
+    now: stalled,
+    over: 'Запросы снова движутся',
+    peak: () => undefined,
+  },
+  errors: measured('💥', 'Запросы завершаются ошибкой', 'Запросы снова проходят', 'Доля ошибок', n.percent),
+  preemptions: measured('🔁', 'Запросы вытесняются из KV-кэша', 'Вытеснений снова мало', 'Вытеснений', n.rate),
+  sibling: {
+    sign: '🦥',
+    headline: () => 'Медленнее соседних реплик',
+    now: sibling,
+    over: 'Снова не медленнее соседних реплик',
+    peak: (value) => `медленнее было ${times(value)}`,
+  },
+} satisfies Partial<Catalogue['rules']>
+
+/** `В очереди 42 запроса (порог 20), считается 16.` */
+function queue({ value, limit: max, running }: Fact): string {
+  if (value === undefined) return 'Запросы копятся в очереди.'
+  const also = running === undefined ? '' : `, считается ${n.count(running)}`
+  return `В очереди ${requests(value)}${limit(max, n.count)}${also}.`
+}
+
+function growth({ value, waiting }: Fact): string {
+  const more =
+    value === undefined
+      ? 'Очередь росла на каждом из последних прогонов'
+      : `За последние 5 прогонов очередь выросла на ${n.count(value)}`
+  return `${more}${waiting === undefined ? '' : `, теперь в ней ${n.count(waiting)}`}.`
+}
+
+function stalled({ running, waiting, value }: Fact): string {
+  const parts = [
+    running === undefined ? undefined : `считается ${n.count(running)}`,
+    waiting === undefined ? undefined : `ждёт ${n.count(waiting)}`,
+  ].filter((part) => part !== undefined)
+  const runs =
+    value === undefined
+      ? ''
+      : ` за ${n.count(value)} ${n.plural(value, { one: 'прогон', few: 'прогона', many: 'прогонов', other: 'прогона' })}`
+  const work = parts.length > 0 ? parts.join(', ') : 'работа есть'
+  return `По метрикам ${work}, но${runs} не завершился ни один запрос и не вышло ни одного токена: движок завис или его числа застыли.`
+}
+
+function hits({ value, usual }: Fact): string {
+  if (value === undefined) return 'Промпты реже обычного находятся в префикс-кэше.'
+  if (usual === undefined) return `Доля токенов промпта из префикс-кэша упала на ${n.percent(value)}.`
+  return `Из префикс-кэша берётся ${n.percent(usual * Math.max(0, 1 - value))} токенов промпта, обычно ${n.percent(usual)}.`
+}
+
+function throughput({ value, usual, running }: Fact): string {
+  if (value === undefined) return 'Токенов выходит меньше обычного для такой работы.'
+  const work = running === undefined ? '' : ` при ${n.count(running)} в работе`
+  if (usual === undefined) return `Генерация медленнее обычного на ${n.percent(value)}${work}.`
+  return `${n.large(usual * Math.max(0, 1 - value))} токенов/с${work}, обычно ${n.large(usual)} токенов/с.`
+}
+
+function sibling({ value }: Fact): string {
+  return value === undefined
+    ? 'Отвечает медленнее остальных реплик группы.'
+    : `Отвечает медленнее медианы своей группы ${times(value)}.`
+}

@@ -1,0 +1,130 @@
+import type { Notification, Scene } from '../state/notification.ts'
+import { advice } from '../verdict/advice.ts'
+import type { Catalogue, Context } from './catalogue.ts'
+import type { Line } from './fit.ts'
+import { isCanaryRule } from './sentence.ts'
+import { sparkline } from './sparkline.ts'
+
+/** Rules about an engine's work: for these the verdict, the trend and the numbers beside them say something. */
+const ENGINE: readonly string[] = [
+  'waiting',
+  'inflight',
+  'growth',
+  'queue_wait',
+  'kv_cache',
+  'ttft',
+  'itl',
+  'prefix_hits',
+  'throughput',
+  'stalled',
+  'errors',
+  'preemptions',
+  'sibling',
+]
+/** Rules whose first line is the queue itself. */
+export const QUEUE: readonly string[] = ['waiting', 'inflight', 'growth', 'queue_wait']
+/** Predictions further away than this are not made. Minutes. */
+const FORESEEN = 6 * 60
+
+/** Why, whereto, what else, what to do. */
+export function meanwhile(notes: readonly Notification[], main: Notification, catalogue: Catalogue): Line[] {
+  const { scene } = main
+  const lines: (Line | undefined)[] = []
+  if (scene && ENGINE.includes(main.rule)) {
+    lines.push(verdictLine(main, scene, catalogue), ...trendLines(scene, catalogue))
+    lines.push(lineOf(catalogue.line.context(contextOf(notes, main, scene)), 5))
+    lines.push(lineOf(scene.gpu && catalogue.line.gpu(scene.gpu), 6))
+  }
+  if (scene?.canary && isCanaryRule(main)) {
+    if (main.rule !== 'cold_load') lines.push(lineOf(catalogue.canary[scene.canary.status], 5))
+    lines.push(lineOf(scene.canary.requestId && catalogue.line.requestId(scene.canary.requestId), 7))
+  }
+  if (scene) lines.push(lineOf(sparkOf(scene, main, catalogue), 4))
+  for (const [index, piece] of advice(main).entries()) lines.push(lineOf(say(piece, catalogue), index === 0 ? 1 : 4))
+  return lines.filter((line) => line !== undefined)
+}
+
+/** After the end: how the numbers are now, how they went, and what is left to find out. */
+export function afterwards(main: Notification, catalogue: Catalogue): Line[] {
+  const { scene } = main
+  if (!scene || main.reason === 'late') return []
+  const context = ENGINE.includes(main.rule) ? catalogue.line.context(contextOf([], main, scene)) : undefined
+  const todo = main.ended === 'restarted' ? say({ key: 'why-restarted' }, catalogue) : undefined
+  return [lineOf(context, 5), lineOf(sparkOf(scene, main, catalogue), 4), lineOf(todo, 1)].filter(
+    (l) => l !== undefined,
+  )
+}
+
+function verdictLine(main: Notification, scene: Scene, catalogue: Catalogue): Line | undefined {
+  const { verdict } = scene
+  if (!verdict || (main.rule === 'stalled' && verdict.kind === 'stalled')) return undefined
+  return { text: catalogue.verdicts[verdict.kind](verdict, { restarted: scene.restarted === true }), rank: 1 }
+}
+
+function trendLines(scene: Scene, catalogue: Catalogue): Line[] {
+  const { waiting, kv_cache: kv } = scene.numbers
+  const drains = minutesTo(waiting, scene.waitingPerMinute === undefined ? undefined : -scene.waitingPerMinute)
+  const isFull = scene.verdict?.kind === 'cache-full' || (kv ?? 0) > 0.99
+  const full = kv === undefined || isFull ? undefined : minutesTo(1 - kv, scene.kvPerMinute)
+  return [lineOf(drains && catalogue.line.drains(drains), 3), lineOf(full && catalogue.line.kvFull(full), 3)].filter(
+    (line) => line !== undefined,
+  )
+}
+
+function minutesTo(distance: number | undefined, perMinute: number | undefined): number | undefined {
+  if (distance === undefined || perMinute === undefined || distance <= 0 || perMinute <= 0) return undefined
+  const minutes = distance / perMinute
+  return minutes <= FORESEEN ? Math.max(minutes, 0.2) : undefined
+}
+
+/** The numbers that no line has told yet. */
+function contextOf(notes: readonly Notification[], main: Notification, scene: Scene): Context {
+  const told = new Set<string>(notes.map((note) => note.rule))
+  if (notes.length > 0 && advice(main).some((piece) => 'kv' in piece)) told.add('kv_cache')
+  const { numbers } = scene
+  const isQueueTold = ['waiting', 'inflight', 'stalled'].some((id) => told.has(id))
+  const all: Context = {
+    ...(isQueueTold || told.has('growth') ? {} : pick('waiting', numbers.waiting)),
+    ...(isQueueTold || told.has('throughput') ? {} : pick('running', numbers.running)),
+    ...(told.has('kv_cache') ? {} : pick('kvCache', numbers.kv_cache)),
+    ...(told.has('kv_cache') || numbers.kv_cache === undefined ? {} : pick('kvAt', scene.kvAt)),
+    ...(told.has('queue_wait') ? {} : pick('queueWait', numbers.queue_wait)),
+    ...(told.has('ttft') ? {} : pick('ttft', numbers.ttft_p99)),
+    ...(scene.atLeast?.includes('ttft_p99') ? { ttftAtLeast: true } : {}),
+    ...(told.has('throughput') ? {} : pick('tokensPerSecond', numbers.tokens_per_second)),
+    ...(told.has('errors') || !numbers.failed_share ? {} : pick('failedShare', numbers.failed_share)),
+  }
+  return main.rule === 'stalled' ? { ...pick('kvCache', all.kvCache), ...pick('kvAt', all.kvAt) } : all
+}
+
+function pick<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {
+  return value === undefined ? {} : ({ [name]: value } as { [P in K]?: V })
+}
+
+/** The line of the endpoint's main signal: the queue; the wait of a canary; the memory of a GPU. */
+function sparkOf(scene: Scene, main: Notification, catalogue: Catalogue): string | undefined {
+  const drawn = sparkline(scene.spark ?? [])
+  if (!drawn || scene.backend === 'heartbeat-check') return undefined
+  const { numbers, line } = catalogue
+  const isWait = scene.backend === 'ollama' || scene.backend === 'openai'
+  const isShare = scene.backend === 'dcgm' || (scene.backend === 'gateway' && drawn.first <= 1 && drawn.last <= 1)
+  const write = isWait ? numbers.seconds : isShare ? numbers.percent : numbers.count
+  const name = isWait
+    ? line.sparkOf.wait
+    : scene.backend === 'dcgm'
+      ? line.sparkOf.memory
+      : isShare
+        ? 'KV'
+        : line.sparkOf.queue
+  const isSaid = isWait ? main.rule === 'canary' : QUEUE.includes(main.rule)
+  return line.spark(drawn.bars, write(drawn.first), write(drawn.last), scene.sparkMinutes, isSaid ? undefined : name)
+}
+
+export function say<P extends ReturnType<typeof advice>[number]>(piece: P, catalogue: Catalogue): string {
+  const text = catalogue.advice[piece.key] as (piece: P) => string
+  return text(piece)
+}
+
+function lineOf(text: string | undefined | 0 | '', rank: number): Line | undefined {
+  return text ? { text, rank } : undefined
+}
