@@ -68,7 +68,7 @@ test('a good run pings, a failed one pings /fail, each with one GET', async () =
     ['GET', `/ping/${KEY}?rid=1`],
     ['GET', `/ping/${KEY}/fail?rid=1`],
   ])
-  await vi.waitFor(() => expect(server.open()).toBe(0))
+  await vi.waitFor(() => expect(server.open()).toBe(0), 10_000)
 })
 
 test('a plain address hears nothing of a failed run, so that its own alarm goes off', async () => {

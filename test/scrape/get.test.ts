@@ -173,7 +173,7 @@ describe('connections', () => {
     const server = await serve((_, response) => response.end('a 1\n'))
     for (let poll = 0; poll < 3; poll += 1) await ask(server.url)
     expect(server.opened()).toBe(3)
-    await vi.waitFor(() => expect(server.open()).toBe(0))
+    await vi.waitFor(() => expect(server.open()).toBe(0), 10_000)
   })
 
   test('case 86: after 100 polls answered 503 with a body no socket is left open', async () => {
@@ -187,7 +187,7 @@ describe('connections', () => {
       most = Math.max(most, server.open())
     }
     expect(most).toBeLessThanOrEqual(4)
-    await vi.waitFor(() => expect(server.open()).toBe(0))
+    await vi.waitFor(() => expect(server.open()).toBe(0), 10_000)
   })
 
   test('case 86: an error page that never ends is let go of soon', async () => {
@@ -198,7 +198,7 @@ describe('connections', () => {
     const { got, took } = await ask(server.url)
     expect(got).toEqual({ ok: false, failure: { kind: 'http', status: 500, detail: 'database is gone' } })
     expect(took).toBeLessThan(2_000)
-    await vi.waitFor(() => expect(server.open()).toBe(0))
+    await vi.waitFor(() => expect(server.open()).toBe(0), 10_000)
   })
 
   test.each([16, 64, 200])(
@@ -212,7 +212,7 @@ describe('connections', () => {
         }),
       )
       const response = await send(server.url, { dispatcher: connections.dispatcher })
-      await vi.waitFor(() => expect(server.open()).toBe(0))
+      await vi.waitFor(() => expect(server.open()).toBe(0), 10_000)
       expect(await response.text()).toBe(body)
     },
   )
@@ -331,7 +331,7 @@ describe('bytes', () => {
       more()
     })
     expect(await failure(server.url, { maxBytes: 1_000_000 })).toEqual({ kind: 'too-large' })
-    await vi.waitFor(() => expect(server.open()).toBe(0))
+    await vi.waitFor(() => expect(server.open()).toBe(0), 10_000)
   })
 })
 
@@ -427,7 +427,7 @@ describe('what a failure says', () => {
       throw new RangeError('broken')
     }
     expect(await failure(server.url, { onChunk })).toEqual({ kind: 'other' })
-    await vi.waitFor(() => expect(server.open()).toBe(0))
+    await vi.waitFor(() => expect(server.open()).toBe(0), 10_000)
   })
 })
 
