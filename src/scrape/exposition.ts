@@ -31,6 +31,7 @@ export function createPageReader(table: BackendTable): PageReader {
   let isOver = false
   /** The name of the line before, since names come in runs, and what to do with it. At first one that no line has. */
   let name = '\u0100'
+  let isWanted = false
   let samples: Series<Sample> | undefined
   let buckets: Series<Buckets> | undefined
   let isSettings = false
@@ -45,7 +46,8 @@ export function createPageReader(table: BackendTable): PageReader {
     } else {
       const nameTo = endOfSameName(text, from) ?? endOfNewName(text, from)
       if (nameTo === undefined) readOddLine(text.slice(from, to))
-      else readNamed(text, from, nameTo, to)
+      else if (isWanted) readWanted(text, from, nameTo, to)
+      else tally(isUnwantedSample(text, from, nameTo, to))
     }
   }
 
@@ -59,21 +61,25 @@ export function createPageReader(table: BackendTable): PageReader {
     if (nameTo === from || !isEndOfName(text, nameTo)) return undefined
     name = text.slice(from, nameTo)
     const found = wanted.get(name)
-    isSettings = found?.use === 'settings'
-    if (found?.use === 'mark') recognised.add(found.name)
-    samples = found?.use === 'sample' ? keeper.samplesOf(found.name) : undefined
-    buckets = found?.use === 'bucket' ? keeper.bucketsOf(found.name) : undefined
+    isWanted = found !== undefined
+    if (found === undefined) return nameTo
+    isSettings = found.use === 'settings'
+    if (found.use === 'mark') recognised.add(found.name)
+    samples = found.use === 'sample' ? keeper.samplesOf(found.name) : undefined
+    buckets = found.use === 'bucket' ? keeper.bucketsOf(found.name) : undefined
     return nameTo
   }
 
-  function readNamed(text: string, from: number, nameTo: number, to: number): void {
-    let isRead: boolean
-    if (buckets) isRead = keeper.keepBucket(buckets, text, from, nameTo, to)
-    else if (samples) isRead = keeper.keepSample(samples, text, from, nameTo, to)
+  function readWanted(text: string, from: number, nameTo: number, to: number): void {
+    if (buckets) tally(keeper.keepBucket(buckets, text, from, nameTo, to))
+    else if (samples) tally(keeper.keepSample(samples, text, from, nameTo, to))
     else {
-      isRead = isUnwantedSample(text, from, nameTo, to)
-      if (isRead && isSettings) settings ??= ownText(text.slice(from, to))
+      tally(isUnwantedSample(text, from, nameTo, to))
+      if (isSettings) settings ??= ownText(text.slice(from, to))
     }
+  }
+
+  function tally(isRead: boolean): void {
     if (isRead) count.sampleCount++
     else count.malformed++
   }
