@@ -37,11 +37,18 @@ export function isClaimed(item: Outgoing, now: number): boolean {
   return item.claim !== undefined && item.claim.until > now
 }
 
+/** After a second lost answer the server may be taking each message and only be slow to say so. Milliseconds. */
+const LONGEST_PAUSE = 5 * 60_000
+/** A schedule is not exact to the second: a pause ends a little before the run that is meant. */
+const EARLY = 30_000
+
 /**
  * Takes delivered and refused notifications out of the outbox, frees the others, and notes on each alert that it was
- * told. Works on whatever state is newest: another run may have written since the claim.
+ * told. Works on whatever state is newest: another run may have written since the claim, and what that one has claimed
+ * by now stays its own.
+ * @param by the run that tried.
  */
-export function settle(state: State, deliveries: readonly Delivery[], now: number): State {
+export function settle(state: State, deliveries: readonly Delivery[], now: number, by: string): State {
   const byId = new Map(deliveries.map((d) => [d.id, d]))
   const settled: Notification[] = []
   const outbox = state.outbox.flatMap((item): Outgoing[] => {
@@ -49,15 +56,20 @@ export function settle(state: State, deliveries: readonly Delivery[], now: numbe
     if (!delivery) return [item]
     if (delivery.kind === 'delivered') settled.push(item.notification)
     if (delivery.kind === 'delivered' || delivery.kind === 'refused') return []
-    const { claim: _, retryAt: __, ...rest } = item
     const notification = delivery.kind === 'unanswered' ? { ...item.notification, maybeSent: true } : item.notification
-    return [
-      delivery.retryAfter === undefined
-        ? { ...rest, notification }
-        : { ...rest, notification, retryAt: now + delivery.retryAfter },
-    ]
+    if (item.claim?.by !== by) return [{ ...item, notification }]
+    const { claim: _, retryAt: __, ...rest } = item
+    const pause = pauseAfter(delivery, item)
+    return [{ ...rest, notification, ...(pause === undefined ? {} : { retryAt: now + pause }) }]
   })
   return settled.reduce((next, n) => told(next, n, now), { ...state, outbox })
+}
+
+/** What the server asked for; after answers that were lost again and again, 2, 4, then 5 minutes, lest each run repeat a message that had arrived. */
+function pauseAfter(delivery: Delivery, { notification, tries }: Outgoing): number | undefined {
+  if (delivery.retryAfter !== undefined) return delivery.retryAfter
+  if (delivery.kind !== 'unanswered' || notification.maybeSent !== true || tries < 2) return undefined
+  return Math.min(2 ** (tries - 1) * 60_000, LONGEST_PAUSE) - EARLY
 }
 
 function told(state: State, notification: Notification, now: number): State {

@@ -158,11 +158,11 @@ const SETTLE_TRIES = 5
 export async function saveSettled(
   from: { state: State; version: Version },
   deliveries: readonly Delivery[],
-  session: Session,
+  session: Session & { id: string },
 ): Promise<State> {
   let current: { state: State; version: Version | undefined } = from
   for (let tries = 1; ; tries += 1) {
-    const state = settle(current.state, deliveries, session.now)
+    const state = settle(current.state, deliveries, session.now, session.id)
     try {
       const saved = await session.store.save(
         stateKey(session.backend, session.shard),

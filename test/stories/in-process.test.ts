@@ -44,7 +44,7 @@ function play(story: Story): [number, string, string][] {
       if (first) pushes.push([minute, first.reason, first.rule])
     }
     const delivered = evaluation.state.outbox.map((o) => ({ id: o.notification.id, kind: 'delivered' as const }))
-    const read = readState(writeState(settle(evaluation.state, delivered, now)))
+    const read = readState(writeState(settle(evaluation.state, delivered, now, 'run')))
     if (read.kind !== 'state') throw new Error(`minute ${minute}: ${JSON.stringify(read)}`)
     state = read.state
   }

@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest'
+import type { Notification } from '../../src/state/notification.ts'
+import { claimDue, type Delivery, enqueue, settle } from '../../src/state/outbox.ts'
+import { emptyState, type State } from '../../src/state/state.ts'
+
+const MINUTE = 60_000
+const NOTE: Notification = {
+  id: 'a|waiting|@0/fired/0',
+  incident: 'a|waiting|@0',
+  reason: 'fired',
+  rule: 'waiting',
+  endpoint: 'a',
+  priority: 8,
+  at: 0,
+  firedAt: 0,
+}
+const queued = (): State => ({ ...emptyState(), outbox: enqueue([], [NOTE], 0) })
+const came = (kind: Delivery['kind'], retryAfter?: number): Delivery[] => [
+  { id: NOTE.id, kind, ...(retryAfter === undefined ? {} : { retryAfter }) },
+]
+
+describe('a claim', () => {
+  test('keeps what one run tries from every other until its end, and not longer', () => {
+    const { state, due } = claimDue(queued(), 'one', 0, 50_000)
+    expect(due).toEqual([NOTE])
+    expect(claimDue(state, 'other', 49_999, 100_000).due).toEqual([])
+    expect(claimDue(state, 'other', 50_000, 100_000).due).toEqual([{ ...NOTE, maybeSent: true }])
+  })
+
+  test('of another run is not freed by the one that had it before', () => {
+    const first = claimDue(queued(), 'frozen', 0, 50_000).state
+    const second = claimDue(first, 'other', MINUTE, 110_000).state
+    for (const kind of ['waiting', 'unanswered'] as const) {
+      const state = settle(second, came(kind), 0, 'frozen')
+      expect(claimDue(state, 'third', MINUTE + 1, 120_000).due).toEqual([])
+    }
+  })
+
+  test('of another run does not keep what the first one delivered after all in the outbox', () => {
+    const first = claimDue(queued(), 'slow', 0, 50_000).state
+    const second = claimDue(first, 'other', MINUTE, 110_000).state
+    expect(settle(second, came('delivered'), 0, 'slow').outbox).toEqual([])
+  })
+})
+
+describe('what is settled', () => {
+  const settledAfter = (kind: Delivery['kind'], retryAfter?: number) =>
+    settle(claimDue(queued(), 'one', 0, 50_000).state, came(kind, retryAfter), 0, 'one')
+
+  test.each([
+    ['delivered', 0],
+    ['refused', 0],
+    ['waiting', 1],
+    ['unanswered', 1],
+  ] as const)('%s leaves %i in the outbox', (kind, left) => {
+    expect(settledAfter(kind).outbox).toHaveLength(left)
+  })
+
+  test('waits as long as the server asked for', () => {
+    const state = settledAfter('waiting', 90_000)
+    expect(claimDue(state, 'next', 89_999, 100_000).due).toEqual([])
+    expect(claimDue(state, 'next', 90_000, 140_000).due).toEqual([NOTE])
+  })
+
+  test('case 104: an answer that is lost again and again makes the pauses longer, up to 5 minutes', () => {
+    let state = queued()
+    const sent: number[] = []
+    for (let minute = 0; minute <= 20; minute += 1) {
+      const now = minute * MINUTE
+      const claimed = claimDue(state, `run ${minute}`, now, now + 50_000)
+      state = claimed.state
+      if (claimed.due.length > 0) {
+        sent.push(minute)
+        state = settle(state, came('unanswered'), now, `run ${minute}`)
+      }
+    }
+    expect(sent).toEqual([0, 1, 3, 7, 12, 17])
+  })
+
+  test('is noted on the alert only by what was delivered', () => {
+    const alert = { phase: 'firing', since: 0, firedAt: 0, seenAt: 0, clears: 0 } as const
+    const endpoint = {
+      since: 0,
+      failures: 0,
+      seen: [],
+      blindRuns: 0,
+      stalledRuns: 0,
+      inside: {},
+      recent: [],
+      baselines: {},
+      gpus: {},
+      xids: {},
+      alerts: { waiting: alert },
+    }
+    const state = { ...claimDue(queued(), 'one', 0, 50_000).state, endpoints: { a: endpoint } }
+    const told = (kind: Delivery['kind']) => settle(state, came(kind), 7, 'one').endpoints.a?.alerts.waiting?.told
+    expect(told('delivered')).toBe(7)
+    for (const kind of ['waiting', 'unanswered', 'refused'] as const) expect(told(kind)).toBeUndefined()
+  })
+})
