@@ -387,6 +387,28 @@ function blinds(): Sample[] {
       facts: [fact('blind', { value: 2, missing: ['kv_cache', 'waiting'], scene: scene({ spark: [] }) })],
     },
     {
+      name: 'blind: a list of endpoints is broken',
+      facts: [
+        fact('blind', {
+          value: 2,
+          endpoint: 'sources',
+          unread: ['http://sd.local/vllm.json'],
+          scene: { backend: 'vllm', url: '', numbers: {}, of: 3 },
+        }),
+      ],
+    },
+    {
+      name: 'canary: a gateway holds the request',
+      facts: [
+        fact('canary', {
+          endpoint: 'api',
+          value: 12.4,
+          atLeast: true,
+          scene: scene({ backend: 'openai', url: 'http://10.0.0.7:8000/v1', spark: [], canary: { status: 'parked' } }),
+        }),
+      ],
+    },
+    {
       name: 'blind: model of another name',
       facts: [fact('blind', { value: 2, modelMissing: 'llama-3.1-70b', scene: scene({ spark: [] }) })],
     },

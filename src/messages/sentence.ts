@@ -18,7 +18,7 @@ export function factOf(note: Notification, catalogue: Catalogue): Fact {
     waiting: scene?.numbers.waiting,
     missing: note.modelMissing,
     signals: signalsOf(note.missing, catalogue),
-    sources: note.unread?.join(', '),
+    sources: note.unread?.slice(0, 3).join(', '),
     beat: note.beat,
     gap: note.gap,
     failure: note.failure,

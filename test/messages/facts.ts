@@ -190,6 +190,7 @@ export const anyFact: fc.Arbitrary<Notification> = fc
       ),
       missing: fc.array(text, { maxLength: 20 }),
       modelMissing: text,
+      unread: fc.array(text, { maxLength: 5 }),
       beat: fc.record(
         {
           age: number,

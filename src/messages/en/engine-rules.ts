@@ -78,7 +78,7 @@ export const engineRulesEn = {
     headline: () => 'Slower than its siblings',
     now: sibling,
     over: 'As fast as its siblings again',
-    peak: (value) => `${n.times(value)}× slower at worst`,
+    peak: (value) => `${n.times(value)}× as long at worst`,
   },
 } satisfies Partial<Catalogue['rules']>
 
@@ -125,5 +125,5 @@ function throughput({ value, usual, running }: Fact): string {
 function sibling({ value }: Fact): string {
   return value === undefined
     ? 'It answers slower than the other replicas of its group.'
-    : `It answers ${n.times(value)}× slower than the median of its group.`
+    : `It takes ${n.times(value)}× as long as the median of its group.`
 }

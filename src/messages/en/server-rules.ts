@@ -1,6 +1,6 @@
 import type { Catalogue, Fact } from '../catalogue.ts'
 import { failuresEn } from './failures.ts'
-import { limit, n, requests } from './numbers.ts'
+import { atLeast, limit, n, requests } from './numbers.ts'
 import { counted, measured, plain } from './rule-shapes.ts'
 
 const CANARIES: readonly (string | undefined)[] = ['ollama', 'openai']
@@ -78,10 +78,11 @@ export const serverRulesEn = {
   ),
   canary: {
     ...measured('🐤', 'Canary waits long', 'Canary is quick again', 'Our own request waited', n.seconds),
-    now: ({ value, limit: max, backend }) => {
+    now: ({ value, limit: max, atLeast: least, backend }) => {
       if (value === undefined) return 'Our own request waited long.'
-      const what = backend === 'openai' ? 'Our own request got its first token after' : 'Our own request waited'
-      return `${what} ${n.seconds(value)}${limit(max, n.seconds)}.`
+      const what =
+        backend === 'openai' && !least ? 'Our own request got its first token after' : 'Our own request waited'
+      return `${what} ${atLeast(least)}${n.seconds(value)}${limit(max, n.seconds)}.`
     },
   },
   busy: plain(

@@ -84,7 +84,7 @@ export const engineRulesRu = {
     headline: () => 'Медленнее соседних реплик',
     now: sibling,
     over: 'Снова не медленнее соседних реплик',
-    peak: (value) => `медленнее было ${times(value)}`,
+    peak: (value) => `в худший момент ${times(value)} дольше`,
   },
 } satisfies Partial<Catalogue['rules']>
 
@@ -132,5 +132,5 @@ function throughput({ value, usual, running }: Fact): string {
 function sibling({ value }: Fact): string {
   return value === undefined
     ? 'Отвечает медленнее остальных реплик группы.'
-    : `Отвечает медленнее медианы своей группы ${times(value)}.`
+    : `Отвечает ${times(value)} дольше медианы своей группы.`
 }

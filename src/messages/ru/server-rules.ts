@@ -1,6 +1,6 @@
 import type { Catalogue, Fact } from '../catalogue.ts'
 import { failuresRu } from './failures.ts'
-import { limit, n, requests } from './numbers.ts'
+import { atLeast, limit, n, requests } from './numbers.ts'
 import { counted, measured, plain } from './rule-shapes.ts'
 
 const CANARIES: readonly (string | undefined)[] = ['ollama', 'openai']
@@ -89,10 +89,11 @@ export const serverRulesRu = {
       'Наш пробный запрос ждал',
       n.seconds,
     ),
-    now: ({ value, limit: max, backend }) => {
+    now: ({ value, limit: max, atLeast: least, backend }) => {
       if (value === undefined) return 'Наш пробный запрос долго ждал.'
-      const what = backend === 'openai' ? 'Наш пробный запрос получил первый токен через' : 'Наш пробный запрос ждал'
-      return `${what} ${n.seconds(value)}${limit(max, n.seconds)}.`
+      const what =
+        backend === 'openai' && !least ? 'Наш пробный запрос получил первый токен через' : 'Наш пробный запрос ждал'
+      return `${what} ${atLeast(least)}${n.seconds(value)}${limit(max, n.seconds)}.`
     },
   },
   busy: plain(
