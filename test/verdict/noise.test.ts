@@ -21,7 +21,7 @@ const STORIES: [string, Partial<Life>, VerdictKind][] = [
 ]
 
 test.each(STORIES)(
-  'in a noisy engine where %s, the verdict is right in at least 19 of 20 lives',
+  `in a noisy engine where %s, the verdict is right (${LIVES} lives, one in twenty may differ)`,
   (_, change, right) => {
     const wrong = SEEDS.map((seed) => {
       const engine = noisyEngine(seed)
@@ -39,7 +39,7 @@ test.each(STORIES)(
 )
 
 test.each([3, 0.3, 5])(
-  'in a noisy engine where all is well at %s requests a second, no verdict is given in any run of 20 lives',
+  `in a noisy engine where all is well at %s requests a second, no verdict is given in any run of ${LIVES} lives`,
   (load) => {
     const given = SEEDS.flatMap((seed) => {
       const engine = noisyEngine(seed)

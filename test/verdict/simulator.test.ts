@@ -74,7 +74,7 @@ const STORIES: [string, (engine: Engine) => void, VerdictKind][] = [
 ]
 
 test.each(STORIES)(
-  'simulated vLLM, %s: each message has the right verdict in at least 19 of 20 lives',
+  `simulated vLLM, %s: each message has the right verdict (${LIVES} lives, one in twenty may differ)`,
   (_, trouble, right) => {
     const wrong = SEEDS.flatMap((seed) => {
       const kinds = kindsIn(live(seed, trouble))
@@ -85,7 +85,7 @@ test.each(STORIES)(
 )
 
 test(
-  'simulated vLLM, all is well: no message of 20 lives has a verdict',
+  `simulated vLLM, all is well: no message of ${LIVES} lives has a verdict`,
   () => {
     const given = SEEDS.flatMap((seed) => kindsIn(live(seed, () => {})).filter((kind) => kind !== 'none'))
     expect(given).toEqual([])
