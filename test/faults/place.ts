@@ -17,6 +17,9 @@ export interface Place {
   close(): Promise<void>
 }
 
+/** As `.ci/radosgw.sh` gave them, before a fake needs others. */
+const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '', AWS_REGION = '' } = process.env
+
 /** `QUEUEBELL_TEST_S3`: a real S3 server, see `.ci/radosgw.sh`. */
 export const REAL_S3 = process.env.QUEUEBELL_TEST_S3
 
@@ -44,7 +47,6 @@ async function openFakeS3Place(): Promise<Place> {
 }
 
 function openRealS3Place(endpoint: string): Place {
-  const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '', AWS_REGION = '' } = process.env
   const bucket = process.env.QUEUEBELL_TEST_BUCKET ?? 'queuebell'
   const credentials = { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION }
   return { ...s3Place(endpoint, bucket, credentials), close: async () => {} }

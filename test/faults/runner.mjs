@@ -17,8 +17,17 @@ let base = realNow()
 let from = performance.now()
 Date.now = () => Math.round(base + performance.now() - from) + (CLOCK ? Number(readFileSync(CLOCK, 'utf8')) : 0)
 
+// Files are stamped by the real clock, and the lock of the file store compares: they have to tell the same time.
+const realStat = fs.promises.stat
+fs.promises.stat = async (...args) => {
+  const found = await realStat(...args)
+  found.mtimeMs += Date.now() - realNow()
+  return found
+}
+
 let operations = -1
 if (KILL_AT !== undefined) countOperations(Number(KILL_AT))
+syncBuiltinESMExports()
 const { handler } = await import(pathToFileURL(BUNDLE).href)
 say({ ready: true })
 
@@ -50,13 +59,14 @@ function countOperations(last) {
     target[name] = async function (...args) {
       const mine = operations < 0 ? -1 : operations++
       if (mine === last && KILL_WHEN === 'before') process.kill(process.pid, 'SIGKILL')
-      const result = await original.apply(this, args)
-      if (mine === last && KILL_WHEN === 'after') process.kill(process.pid, 'SIGKILL')
+      const die = () => {
+        if (mine === last && KILL_WHEN === 'after') process.kill(process.pid, 'SIGKILL')
+      }
+      const result = await original.apply(this, args).finally(die)
       if (name === 'open') for (const method of ['writeFile', 'sync', 'close']) counted(result, method)
       return result
     }
   }
   for (const name of ['open', 'readFile', 'writeFile', 'rename', 'link', 'unlink', 'stat', 'mkdir', 'readdir'])
     counted(fs.promises, name)
-  syncBuiltinESMExports()
 }

@@ -62,8 +62,9 @@ for (const [place, open] of Object.entries(PLACES)) {
               for (const { body } of ended) outcomes[body?.outcome ?? ''] = (outcomes[body?.outcome ?? ''] ?? 0) + 1
               t += minutes * MINUTE
             }
-            const told = two.inbox.received.slice(before).map(({ title, priority }) => ({ title, priority }))
-            expect({ round, told }).toEqual({
+            const received = two.inbox.received.slice(before)
+            const told = received.map(({ title, priority }) => ({ title, priority }))
+            expect({ round, told }, JSON.stringify(received)).toEqual({
               round,
               told: [
                 { title: expect.stringContaining('🐌'), priority: 8 },
