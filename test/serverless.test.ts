@@ -144,6 +144,22 @@ describe('what is created', () => {
   })
 })
 
+test('shards: one schedule each, with the time of the tick', async () => {
+  const template = await packaged('shards', { ...ONE, DEPLOY_SHARDS: '3' })
+  const inputs = of(template, 'AWS::Events::Rule').map(({ Properties }) => {
+    const [target] = (Properties?.Targets ?? []) as { InputTransformer: unknown }[]
+    return target?.InputTransformer
+  })
+  expect(inputs).toEqual(
+    [1, 2, 3].map((part) => ({
+      InputPathsMap: { time: '$.time' },
+      InputTemplate: `{"time": <time>, "shard": "${part}/3"}`,
+    })),
+  )
+  expect(of(template, 'AWS::Lambda::Function')[0]?.Properties?.ReservedConcurrentExecutions).toBe(3)
+  expect(schemaProblems(template)).toEqual([])
+})
+
 describe('what the functions get', () => {
   test('the settings of their backend, misspelt ones too, and the shared ones; nothing else of the environment', () => {
     expect(environmentOf('VllmLambdaFunction')).toEqual({

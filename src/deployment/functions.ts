@@ -14,7 +14,7 @@ export interface FunctionEntry {
   handler: string
   timeout: number
   memorySize: number
-  reservedConcurrency?: 1
+  reservedConcurrency?: number
   maximumRetryAttempts?: 0
   maximumEventAge?: number
   package: { patterns: string[] }
@@ -61,12 +61,43 @@ function entryOf(name: FunctionName, env: Variables, deployment: Deployment): Fu
   return {
     description: `Queuebell: watches ${name}`,
     ...common,
-    ...(deployment.concurrency ? { reservedConcurrency: deployment.concurrency } : {}),
+    ...(deployment.concurrency
+      ? { reservedConcurrency: Math.min(deployment.concurrency, shardsOf(name, deployment)) }
+      : {}),
     // A run that failed is not tried again: the next tick judges newer readings. What was decided is saved before it is told.
     maximumRetryAttempts: 0,
     maximumEventAge: Math.min(EVENT_AGE.max, Math.max(EVENT_AGE.min, deployment.period)),
-    events: [{ schedule: { rate: [deployment.schedule] } }],
+    events: schedulesOf(deployment.schedule, shardsOf(name, deployment)),
   }
+}
+
+/** One schedule, or one a shard; the tick's time goes along, since a fixed input would replace it. */
+function schedulesOf(schedule: string, shards: number): unknown[] {
+  if (shards === 1) return [{ schedule: { rate: [schedule] } }]
+  return Array.from({ length: shards }, (_, index) => ({
+    schedule: {
+      rate: [schedule],
+      inputTransformer: {
+        inputPathsMap: { time: '$.time' },
+        inputTemplate: `{"time": <time>, "shard": "${index + 1}/${shards}"}`,
+      },
+    },
+  }))
+}
+
+/** Calls a tick; the checker of heartbeats lists all beats at once and is never divided. */
+export function shardsOf(name: FunctionName, { shards }: Deployment): number {
+  return name === 'heartbeat-check' ? 1 : shards
+}
+
+/** Objects in S3 that name endpoints, `VLLM_TARGETS=s3://bucket/key`: read, never written. */
+export function targetObjectsOf(functions: Readonly<Record<string, FunctionEntry>>): string[] {
+  const values = Object.values(functions).flatMap(({ environment }) =>
+    Object.entries(environment).flatMap(([name, value]) => (name.endsWith('_TARGETS') ? [String(value)] : [])),
+  )
+  return [...new Set(values.flatMap((value) => value.match(/s3:\/\/[^\s,]+/g) ?? []))].map((url) =>
+    url.slice('s3://'.length),
+  )
 }
 
 /** ARNs of the parameters that the functions read, below the account's own: `parameter/queuebell/prod/NOTIFLY_TOKEN`. */

@@ -3,7 +3,7 @@
  * configured. Built by `npm run build`; the framework has read `.env` into the environment by then.
  */
 import { alarmResources } from './alarms.ts'
-import { functionsFor, parametersOf } from './functions.ts'
+import { functionsFor, parametersOf, targetObjectsOf } from './functions.ts'
 import { type Deployment, parseDeployment } from './settings.ts'
 import { configuredFunctions } from './variables.ts'
 
@@ -25,45 +25,29 @@ export async function functions(tools: FrameworkTools): Promise<unknown> {
   return found
 }
 
-/** Existing bucket or the one that the stack makes; its objects under the prefix. */
-export async function bucket(tools: FrameworkTools): Promise<unknown> {
-  return (await deploymentOf(tools)).bucket ?? { Ref: 'StateBucket' }
-}
-
-export async function prefix(tools: FrameworkTools): Promise<string> {
-  return (await deploymentOf(tools)).prefix
-}
-
-/** The statements beyond the state: only where secrets lie in the parameter store. */
+/** What the functions may do: their state, the parameters of their secrets, the lists of their endpoints. */
 export async function statements(tools: FrameworkTools): Promise<unknown[]> {
   const deployment = await deploymentOf(tools)
-  const { prefix: keys } = deployment
-  const name = deployment.bucket ?? { Ref: 'StateBucket' }
-  const arn = (resource: string) => ({
-    'Fn::Sub': [`arn:\${AWS::Partition}:s3:::\${Bucket}${resource}`, { Bucket: name }],
+  const { bucket = { Ref: 'StateBucket' }, prefix } = deployment
+  const inBucket = (resource: string) => ({
+    'Fn::Sub': [`arn:\${AWS::Partition}:s3:::\${Bucket}${resource}`, { Bucket: bucket }],
   })
-  const parameters = parametersOf(functionsFor(process.env, deployment))
+  const functions = functionsFor(process.env, deployment)
+  const parameters = parametersOf(functions).map((name) => ({
+    'Fn::Sub': `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:${name}`,
+  }))
+  const targets = targetObjectsOf(functions).map((object) => ({ 'Fn::Sub': `arn:\${AWS::Partition}:s3:::${object}` }))
   return [
-    { Effect: 'Allow', Action: ['s3:GetObject', 's3:PutObject'], Resource: arn(`/${keys}*`) },
+    allow(['s3:GetObject', 's3:PutObject'], inBucket(`/${prefix}*`)),
     // On purpose: without it S3 answers 403, not 404, for a state that does not exist yet. The checker lists the beats.
-    {
-      Effect: 'Allow',
-      Action: ['s3:ListBucket'],
-      Resource: arn(''),
-      Condition: { StringLike: { 's3:prefix': `${keys}*` } },
-    },
-    ...(parameters.length === 0
-      ? []
-      : [
-          {
-            Effect: 'Allow',
-            Action: ['ssm:GetParameters'],
-            Resource: parameters.map((parameter) => ({
-              'Fn::Sub': `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:${parameter}`,
-            })),
-          },
-        ]),
+    { ...allow(['s3:ListBucket'], inBucket('')), Condition: { StringLike: { 's3:prefix': `${prefix}*` } } },
+    ...(parameters.length > 0 ? [allow(['ssm:GetParameters'], parameters)] : []),
+    ...(targets.length > 0 ? [allow(['s3:GetObject'], targets)] : []),
   ]
+}
+
+function allow(Action: string[], Resource: unknown) {
+  return { Effect: 'Allow', Action, Resource }
 }
 
 /** Alarms and their e-mail. */

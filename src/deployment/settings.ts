@@ -14,7 +14,9 @@ export interface Deployment {
   memory: number
   architecture: 'arm64' | 'x86_64'
   /** `undefined`: not reserved. */
-  concurrency: 1 | undefined
+  concurrency: number | undefined
+  /** Calls a tick, each for its part of the endpoints; 1 is one for all. */
+  shards: number
   alarmEmail: string | undefined
   vpc: { subnetIds: string[]; securityGroupIds: string[] } | undefined
   /** An existing bucket; otherwise one is made. */
@@ -35,17 +37,17 @@ const ids = (beginning: string) =>
       `may be ids that begin with ${beginning}, separated by commas`,
     )
 
+const wholeNumber = (min: number, max: number, mayBe: string) =>
+  z.coerce.number(mayBe).int(mayBe).min(min, mayBe).max(max, mayBe)
+
 const schema = z.object({
   DEPLOY_REGION: z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'may be an AWS region, such as eu-central-1'),
   DEPLOY_STAGE: z.string().regex(/^[a-zA-Z0-9-]{1,20}$/, 'may be up to 20 letters, digits and -'),
   DEPLOY_SCHEDULE: z.string().regex(RATE, 'may be rate(1 minute), rate(5 minutes), rate(1 hour), …'),
-  DEPLOY_MEMORY: z.coerce
-    .number('may be 128 to 10240 (MB)')
-    .int('may be a whole number')
-    .min(128, 'may be 128 to 10240 (MB)')
-    .max(10_240, 'may be 128 to 10240 (MB)'),
+  DEPLOY_MEMORY: wholeNumber(128, 10_240, 'may be 128 to 10240 (MB)'),
   DEPLOY_ARCHITECTURE: z.enum(['arm64', 'x86_64'], 'may be arm64 or x86_64'),
-  DEPLOY_CONCURRENCY: z.enum(['1', 'off'], 'may be 1 or off'),
+  DEPLOY_CONCURRENCY: z.enum(['1', 'off'], 'may be 1 (for each shard) or off'),
+  DEPLOY_SHARDS: wholeNumber(1, 64, 'may be 1 to 64'),
   DEPLOY_ALARM_EMAIL: z.email('may be an e-mail address').optional(),
   DEPLOY_SUBNETS: ids('subnet-').optional(),
   DEPLOY_SECURITY_GROUPS: ids('sg-').optional(),
@@ -59,6 +61,7 @@ export const DEPLOY_DEFAULTS: Readonly<Record<keyof z.infer<typeof schema>, stri
   DEPLOY_MEMORY: '256',
   DEPLOY_ARCHITECTURE: 'arm64',
   DEPLOY_CONCURRENCY: '1',
+  DEPLOY_SHARDS: '1',
   DEPLOY_ALARM_EMAIL: undefined,
   DEPLOY_SUBNETS: undefined,
   DEPLOY_SECURITY_GROUPS: undefined,
@@ -93,7 +96,8 @@ function deploymentOf(data: z.infer<typeof schema>, env: Variables): Deployment 
     period: periodOf(data.DEPLOY_SCHEDULE),
     memory: data.DEPLOY_MEMORY,
     architecture: data.DEPLOY_ARCHITECTURE,
-    concurrency: data.DEPLOY_CONCURRENCY === '1' ? 1 : undefined,
+    concurrency: data.DEPLOY_CONCURRENCY === '1' ? data.DEPLOY_SHARDS : undefined,
+    shards: data.DEPLOY_SHARDS,
     alarmEmail: data.DEPLOY_ALARM_EMAIL,
     vpc: subnetIds && securityGroupIds ? { subnetIds, securityGroupIds } : undefined,
     bucket: env.STATE_BUCKET?.trim() || undefined,

@@ -1,0 +1,130 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline/promises'
+import { parseArgs } from 'node:util'
+import { parseConfig } from '../config/parse.ts'
+import { parseReceiver } from '../config/receiver.ts'
+import { type CostLine, monthlyCost } from '../deployment/cost.ts'
+import { functionsFor, timeoutOf } from '../deployment/functions.ts'
+import { ownSecrets, saveSecrets } from '../deployment/secrets.ts'
+import { type Deployment, parseDeployment } from '../deployment/settings.ts'
+import { configuredFunctions, type FunctionName, type Variables, variablesOf } from '../deployment/variables.ts'
+import { loadEnvFile } from './env-file.ts'
+
+const USAGE = `npm run deploy -- [--package] [--yes]
+
+  --package   stops after packaging: nothing is created, no account is needed
+  --yes       does not ask
+
+What is deployed stands in .env: VLLM_ENDPOINTS and others, NOTIFLY_URL, and DEPLOY_… (docs/operating.md).`
+
+/** `npm run deploy`: check, package, show, ask, deploy. @returns the exit code. */
+async function deploy(args: string[]): Promise<number> {
+  const { values } = parseArgs({
+    args,
+    options: { package: { type: 'boolean' }, yes: { type: 'boolean' }, help: { type: 'boolean' } },
+  })
+  if (values.help) return say(USAGE, 0)
+  loadEnvFile('.env')
+  const env = process.env
+  const parsed = parseDeployment(env)
+  const names = configuredFunctions(env)
+  const problems = [...('problems' in parsed ? parsed.problems : []), ...problemsOf(names, env)]
+  if ('problems' in parsed || problems.length > 0) return say(problems.join('\n'), 1)
+  const { deployment } = parsed
+  if (await isBroken('node', ['esbuild.config.mjs'], env)) return 1
+  say(plan(names, deployment, env), 0)
+  // The stage goes along, so that the framework and we mean the same one.
+  const stage = ['--stage', deployment.stage]
+  if (values.package) return (await isBroken('osls', ['package', ...stage], env)) ? 1 : 0
+  if (!values.yes && !(await agreed())) return say('Nothing was created.', 1)
+  await saveSecrets(ownSecrets(names, env), deployment, (line) => say(line, 0))
+  return (await isBroken('osls', ['deploy', ...stage], env)) ? 1 : 0
+}
+
+/** What each function would refuse in Lambda, found before anything is created; the same problem once. */
+function problemsOf(names: readonly FunctionName[], env: Variables): string[] {
+  if (names.length === 0) return ['Nothing to deploy: set VLLM_ENDPOINTS, or those of another backend, in .env']
+  const problems = names.flatMap((name) => {
+    // The bucket is made by the deployment.
+    const variables = { ...variablesOf(name, env), STATE_BUCKET: env.STATE_BUCKET || 'made-by-the-deployment' }
+    const parsed =
+      name === 'heartbeat-receive' ? parseReceiver(variables, LAMBDA) : parseConfig(name, variables, LAMBDA)
+    return 'problems' in parsed ? parsed.problems : []
+  })
+  return [...new Set(problems)]
+}
+const LAMBDA = { lambda: true }
+
+function plan(names: readonly FunctionName[], deployment: Deployment, env: Variables): string {
+  const entries = Object.keys(functionsFor(env, deployment)) as FunctionName[]
+  const { region, stage, schedule, memory, architecture, vpc, bucket, prefix, alarmEmail, shards } = deployment
+  const cost = monthlyCost(names, deployment)
+  return [
+    '',
+    `Will be created in ${region}, stage ${stage}, as the stack queuebell-${stage}:`,
+    ...entries.map(
+      (name) =>
+        `  function ${name.padEnd(18)} ${whenOf(name, schedule, shards)}, at most ${timeoutOf(name, deployment)} s`,
+    ),
+    `  each with ${memory} MB on ${architecture}${vpc ? `, in the subnets ${vpc.subnetIds.join(', ')}` : ''}`,
+    bucket
+      ? `  state in your bucket ${bucket}, below ${prefix}`
+      : `  a private, encrypted bucket for the state, below ${prefix}`,
+    `  alarms on errors, throttles and "did not run"${alarmEmail ? `, by e-mail to ${alarmEmail}` : ', without an e-mail (DEPLOY_ALARM_EMAIL)'}`,
+    ...(vpc
+      ? ['  In a VPC the functions need a NAT gateway, or an S3 gateway endpoint and a way to the push server.']
+      : []),
+    '',
+    'A month costs about, in US dollars at list price (after the free tier):',
+    ...cost.map(costText),
+    costText({
+      what: 'Together',
+      count: 0,
+      unit: '',
+      dollars: sum(cost, 'dollars'),
+      dollarsAfterFree: sum(cost, 'dollarsAfterFree'),
+    }),
+    '',
+  ].join('\n')
+}
+
+function whenOf(name: FunctionName, schedule: string, shards: number): string {
+  if (name === 'heartbeat-receive') return 'at its own address'
+  return shards > 1 && name !== 'heartbeat-check' ? `${schedule}, in ${shards} parts` : schedule
+}
+
+function costText({ what, count, unit, dollars, dollarsAfterFree }: CostLine): string {
+  const amount = unit ? `${count.toLocaleString('en', { maximumFractionDigits: count < 10 ? 2 : 0 })} ${unit}` : ''
+  return `  ${what.padEnd(22)}${amount.padStart(22)}  ${dollars.toFixed(2).padStart(7)}  (${dollarsAfterFree.toFixed(2)})`
+}
+
+function sum(lines: readonly CostLine[], key: 'dollars' | 'dollarsAfterFree'): number {
+  return lines.reduce((total, line) => total + line[key], 0)
+}
+
+async function agreed(): Promise<boolean> {
+  if (!process.stdin.isTTY) return true
+  const asking = createInterface({ input: process.stdin, output: process.stdout })
+  const answer = await asking.question('Deploy? [y/N] ')
+  asking.close()
+  return /^y(es)?$/i.test(answer.trim())
+}
+
+/** Runs a program of this package with our own terminal. */
+function isBroken(command: string, args: string[], env: NodeJS.ProcessEnv): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: 'inherit', env })
+    child.once('error', reject)
+    child.once('close', (code) => resolve(code !== 0))
+  })
+}
+
+function say(text: string, code: number): number {
+  const print = code === 0 ? console.log : console.error
+  print(text)
+  return code
+}
+
+process.exitCode = await deploy(process.argv.slice(2)).catch((error: unknown) =>
+  say(error instanceof Error ? error.message : String(error), 1),
+)

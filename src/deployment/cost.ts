@@ -1,0 +1,56 @@
+import { ALARMS_EACH } from './alarms.ts'
+import { shardsOf } from './functions.ts'
+import type { Deployment } from './settings.ts'
+import type { FunctionName } from './variables.ts'
+
+/** US dollars, list prices of eu-central-1 without the free tier; other regions differ by some percent. */
+const PRICE = {
+  request: 0.2 / 1e6,
+  gigabyteSecond: { arm64: 0.000_013_333_4, x86_64: 0.000_016_666_7 },
+  put: 0.0054 / 1000,
+  get: 0.000_43 / 1000,
+  logGigabyte: 0.63,
+  alarm: 0.1,
+}
+/** AWS gives these each month: requests, GB-seconds, alarms. */
+const FREE = { requests: 1e6, gigabyteSeconds: 400_000, alarms: 10 }
+const MONTH_SECONDS = 730 * 3600
+/** A run asks all endpoints at once and mostly waits: seconds it is billed for, and bytes it logs, as a rule. */
+const RUN = { seconds: 1, canarySeconds: 4, logBytes: 1_500 }
+
+export interface CostLine {
+  what: string
+  /** A month. */
+  count: number
+  unit: string
+  dollars: number
+  /** What is left after the free tier, where there is one. */
+  dollarsAfterFree: number
+}
+
+/** What the scheduled functions cost a month at this schedule. Pure arithmetic; the run's length is an assumption. */
+export function monthlyCost(functions: readonly FunctionName[], deployment: Deployment): CostLine[] {
+  const scheduled = functions.filter((name) => name !== 'heartbeat-receive')
+  const runsOf = (name: FunctionName) => (MONTH_SECONDS / deployment.period) * shardsOf(name, deployment)
+  const requests = scheduled.reduce((sum, name) => sum + runsOf(name), 0)
+  const seconds = scheduled.reduce((sum, name) => sum + runsOf(name) * secondsOf(name), 0)
+  const gigabyteSeconds = (seconds * deployment.memory) / 1024
+  const alarms = scheduled.length * ALARMS_EACH
+  const price = PRICE.gigabyteSecond[deployment.architecture]
+  return [
+    line('Lambda requests', requests, 'requests', PRICE.request, FREE.requests),
+    line('Lambda time', gigabyteSeconds, 'GB-seconds', price, FREE.gigabyteSeconds),
+    line('S3: one write a run', requests, 'requests', PRICE.put),
+    line('S3: one read a run', requests, 'requests', PRICE.get),
+    line('Logs', (requests * RUN.logBytes) / 1e9, 'GB', PRICE.logGigabyte),
+    line('Alarms', alarms, 'alarms', PRICE.alarm, FREE.alarms),
+  ]
+}
+
+function line(what: string, count: number, unit: string, price: number, free = 0): CostLine {
+  return { what, count, unit, dollars: count * price, dollarsAfterFree: Math.max(0, count - free) * price }
+}
+
+function secondsOf(name: FunctionName): number {
+  return name === 'ollama' || name === 'openai' ? RUN.canarySeconds : RUN.seconds
+}

@@ -1,0 +1,31 @@
+import { S3Client } from '@aws-sdk/client-s3'
+import { askSsm } from '../secrets/ssm.ts'
+import type { Deployment } from './settings.ts'
+import { type FunctionName, isParameter, isSecret, parameterOf, type Variables, variablesOf } from './variables.ts'
+
+/** The secrets that stand in the environment itself, and so have to be put into the parameter store. */
+export function ownSecrets(names: readonly FunctionName[], env: Variables): Map<string, string> {
+  const found = names.flatMap((name) => Object.entries(variablesOf(name, env)))
+  return new Map(found.filter(([variable, text]) => isSecret(variable, text) && !isParameter(text)))
+}
+
+/**
+ * Writes each as an encrypted parameter, `/queuebell/<stage>/<VARIABLE>`, so that it stands neither in the template nor
+ * in the functions' settings. Says the names, never a value.
+ * @throws {SsmError}
+ */
+export async function saveSecrets(
+  secrets: ReadonlyMap<string, string>,
+  { region, stage }: Pick<Deployment, 'region' | 'stage'>,
+  say: (line: string) => void,
+): Promise<void> {
+  if (secrets.size === 0) return
+  // The S3 client knows all the places where AWS credentials may lie: variables, profiles, single sign-on.
+  const credentials = await new S3Client({ region }).config.credentials()
+  const options = { region, credentials, endpoint: process.env.AWS_ENDPOINT_URL_SSM, timeout: 10_000 }
+  for (const [variable, value] of secrets) {
+    const Name = parameterOf(variable, stage)
+    await askSsm('PutParameter', { Name, Value: value.trim(), Type: 'SecureString', Overwrite: true }, options)
+    say(`  secret ${variable} → parameter ${Name}`)
+  }
+}
