@@ -61,8 +61,6 @@ export interface BackendTable {
   modelLabels: readonly string[]
   /** Labels over which ranks repeat the same number: the maximum is taken, never the sum. */
   repeats: readonly string[]
-  /** The same, for gauges alone: each process publishes the engine's gauge, but counts its own requests. */
-  gaugeRepeats?: readonly string[]
   /** Labels that never make a series of its own (pods on a GPU, free text beside a code). */
   ignored: readonly string[]
   /** A label whose empty value marks the total of its other values. */

@@ -52,7 +52,6 @@ export const sglang: BackendTable = {
   },
   modelLabels: ['model_name', 'name'],
   repeats: ['tp_rank', 'pp_rank', 'moe_ep_rank'],
-  gaugeRepeats: ['pid'],
   ignored: [],
   totalLabel: 'priority',
   recognise: [

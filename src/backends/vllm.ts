@@ -48,7 +48,6 @@ export const vllm: BackendTable = {
   },
   modelLabels: ['model_name'],
   repeats: [],
-  gaugeRepeats: ['pid'], // one an API server process, most of them 0
   ignored: [],
   settings: named('cache_config_info').map(({ name }) => name),
   recognise: [

@@ -47,6 +47,6 @@ function add(
 }
 
 function setOf(labels: Sample['labels'], part: string, selection: Selection): LabelSet {
-  const set = selection.setOf(labels, 'total')
+  const set = selection.setOf(labels)
   return part === '' || set === '' ? part + set : `${part},${set}`
 }

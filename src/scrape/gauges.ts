@@ -45,7 +45,7 @@ function largestBySet(samples: readonly Sample[], selection: Selection): readonl
   if (samples.length < 2) return samples
   const largest = new Map<LabelSet, Sample>()
   for (const sample of samples) {
-    const set = selection.setOf(sample.labels, 'gauge')
+    const set = selection.setOf(sample.labels)
     const before = largest.get(set)
     if (!before || !(sample.value <= before.value)) largest.set(set, sample)
   }

@@ -37,7 +37,7 @@ interface Parts {
 function bySet(samples: readonly Sample[], selection: Selection): Map<LabelSet, number> {
   const values = new Map<LabelSet, number>()
   for (const { labels, value } of samples) {
-    const set = selection.setOf(labels, 'total')
+    const set = selection.setOf(labels)
     const before = values.get(set)
     values.set(set, before === undefined ? value : Math.max(before, value))
   }
@@ -61,7 +61,7 @@ function fromBuckets(buckets: readonly Buckets[], parts: Parts, selection: Selec
   let fault: FaultKind | undefined
   for (const one of buckets) {
     if (selection.isStale(one.oldest) || selection.isStale(one.newest)) return { fault: 'stale-sample' }
-    const set = selection.setOf(one.labels, 'total')
+    const set = selection.setOf(one.labels)
     const sum = parts.sums.get(set)
     const { bounds, counts } = inOrder(one)
     if (bounds.at(-1) !== Number.POSITIVE_INFINITY || sum === undefined) return { fault: 'cut-histogram' }

@@ -12,12 +12,15 @@ export interface ReadOptions {
   now: number
 }
 
+/** Python's client in multiprocess mode marks each process's part with it: parts add up, and name nothing that a person knows. */
+const PROCESS = 'pid'
+
 /** How the label sets of one page are chosen and named. */
 export interface Selection {
   /** The series that belong to an alias, without the parts of a total that is there itself. */
   choose<T extends { labels: Labels }>(series: readonly T[] | undefined, alias: Alias): readonly T[]
-  /** The label set without what only repeats a series; `gauge` leaves out more than the others. */
-  setOf(labels: Labels, kind: 'gauge' | 'total'): LabelSet
+  /** The label set without what only repeats a series. */
+  setOf(labels: Labels): LabelSet
   /** Whether a label tells engines or ranks apart. */
   tells(label: string): boolean
   isStale(stamp: number | undefined): boolean
@@ -25,10 +28,8 @@ export interface Selection {
 
 export function createSelection(table: BackendTable, { model, now }: ReadOptions): Selection {
   const { totalLabel } = table
-  const total = new Set([...table.repeats, ...table.ignored])
-  const gauge = new Set([...total, ...(table.gaugeRepeats ?? [])])
-  const sets = { total: new Map<Labels, LabelSet>(), gauge: new Map<Labels, LabelSet>() }
-  const without = { total, gauge }
+  const without = new Set([...table.repeats, ...table.ignored])
+  const sets = new Map<Labels, LabelSet>()
 
   function matches(labels: Labels, { labels: only, not }: Alias): boolean {
     if (model !== undefined && (modelOf(labels, table) ?? model) !== model) return false
@@ -45,16 +46,16 @@ export function createSelection(table: BackendTable, { model, now }: ReadOptions
   function withoutParts<T extends { labels: Labels }>(series: readonly T[], label: string): readonly T[] {
     const isTotal = ({ labels }: T) => labels.values[label] === undefined
     if (series.every(isTotal)) return series
-    const rest = new Set([...gauge, label])
+    const rest = new Set([...without, label])
     const totals = new Set(series.filter(isTotal).map(({ labels }) => labelSet(labels.values, rest)))
     return series.filter((one) => isTotal(one) || !totals.has(labelSet(one.labels.values, rest)))
   }
 
-  function setOf(labels: Labels, kind: 'gauge' | 'total'): LabelSet {
-    let set = sets[kind].get(labels)
+  function setOf(labels: Labels): LabelSet {
+    let set = sets.get(labels)
     if (set === undefined) {
-      set = without[kind].size === 0 ? labels.set : labelSet(labels.values, without[kind])
-      sets[kind].set(labels, set)
+      set = without.size === 0 ? labels.set : labelSet(labels.values, without)
+      sets.set(labels, set)
     }
     return set
   }
@@ -62,7 +63,7 @@ export function createSelection(table: BackendTable, { model, now }: ReadOptions
   return {
     choose,
     setOf,
-    tells: (label) => !gauge.has(label) && !table.modelLabels.includes(label),
+    tells: (label) => label !== PROCESS && !without.has(label) && !table.modelLabels.includes(label),
     isStale: (stamp) => stamp !== undefined && Math.abs(now - stamp) > STALE,
   }
 }

@@ -24,8 +24,8 @@ vllm:num_requests_waiting_by_reason{engine="0",model_name="m",reason="deferred"}
       (value, i) => `vllm:kv_cache_usage_perc{engine="0",model_name="m",pid="${277 - 2 * i}"} ${value}\n`,
     )
     expect(readingsOf('vllm', lines.join('')).gauges.kv_cache).toEqual({ value: 0.6530455880475035 })
-    const queue = [0, 7].map((value) => `vllm:num_requests_waiting{engine="0",pid="${value}"} ${value}\n`).join('')
-    expect(readingsOf('vllm', queue).gauges.waiting).toEqual({ value: 7 })
+    const queue = [3, 7].map((value) => `vllm:num_requests_waiting{engine="0",pid="${value}"} ${value}\n`).join('')
+    expect(readingsOf('vllm', queue).gauges.waiting, 'requests of processes add up').toEqual({ value: 10 })
   })
 
   test('case 43: queues of engines add up, KV use is that of the fullest, which is named', () => {
