@@ -19,7 +19,7 @@ export interface Sent {
 
 const SHORT_BYTES = 1_024
 
-/** Writes each group of notifications as one message and pushes it, the most urgent first. Without a push server it is printed. */
+/** Writes each group of notifications as one message and pushes it, in their order: `group` has the most urgent first. Without a push server it is printed. */
 export async function deliver(
   groups: readonly Notification[][],
   config: Config,
@@ -30,7 +30,7 @@ export async function deliver(
   if (groups.length === 0) return sent
   const connections = openDispatcher()
   try {
-    for (const group of [...groups].sort((a, b) => urgency(b) - urgency(a))) {
+    for (const group of groups) {
       const message = write(group, config, options.now)
       const outcome = await send(group, message, config, io, { ...options, dispatcher: connections.dispatcher })
       note(sent, group, message, outcome)
@@ -44,10 +44,6 @@ export async function deliver(
 /** The messages that `deliver` would push. */
 export function preview(groups: readonly Notification[][], config: Config, now: number): Message[] {
   return groups.map((group) => write(group, config, now))
-}
-
-function urgency(group: readonly Notification[]): number {
-  return Math.max(...group.map((n) => n.priority))
 }
 
 function write(group: Notification[], config: Config, now: number, maxBytes?: number): Message {

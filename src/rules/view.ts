@@ -49,7 +49,7 @@ export function view(
   const derived = derive(readings, over)
   const inside = insideOf(readings)
   const noProgress = lacksProgress(before, memory.restarted, last, inside, readings)
-  const modelMissing = readings.modelFound ? undefined : (endpoint.model ?? 'unknown')
+  const modelMissing = readings.modelFound ? undefined : endpoint.model
   const missing = modelMissing
     ? []
     : (observation.unread ?? missingSignals(readings, backend, before.seen, endpoint.rules))
