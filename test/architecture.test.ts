@@ -25,6 +25,7 @@ const ORDER = [
   'signals',
   // The table of rules is data that the configuration is read by: of the folder `rules`, but below it.
   'catalogue',
+  'metrics',
   'log',
   'secrets',
   'io',

@@ -4,6 +4,8 @@ import type { Source, Target } from './targets.ts'
 
 export type Language = 'en' | 'ru'
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+/** CloudWatch metrics, in Lambda alone: none, the function's own figures, or each endpoint's signals too. */
+export type MetricsMode = 'off' | 'own' | 'all'
 export type PushAuth = 'bearer' | 'notifly' | 'gotify' | 'query'
 
 /** One push server. `token` is a secret. */
@@ -80,6 +82,8 @@ export interface Config {
   language: Language
   pingUrl: string | undefined
   logLevel: LogLevel
+  /** Absent: off. */
+  metrics?: MetricsMode
   /** Span over which counters and histograms are judged. */
   window: number
   /** The schedule's period, where it is set; otherwise it is learned. */

@@ -146,6 +146,7 @@ function readGeneral(env: Environment) {
     language: read(env, 'ALERT_LANGUAGE', GENERAL.ALERT_LANGUAGE),
     pingUrl: ping?.href,
     logLevel: read(env, 'LOG_LEVEL', GENERAL.LOG_LEVEL),
+    metrics: read(env, 'METRICS', GENERAL.METRICS),
     window: read(env, 'WINDOW', GENERAL.WINDOW),
     interval: read(env, 'INTERVAL', GENERAL.INTERVAL),
     canary: {

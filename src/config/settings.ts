@@ -81,6 +81,11 @@ export const GENERAL = {
     'info',
     'structured JSON logs: `debug`, `info`, `warn`, `error` or `silent`',
   ),
+  METRICS: setting(
+    choice(['off', 'own', 'all']),
+    'own',
+    "CloudWatch metrics in Lambda: `off`; `own`, nine figures of each function; `all`, also each endpoint's signals, which AWS charges for by endpoint: see `docs/logs.md`",
+  ),
   WINDOW: setting(duration(SECOND, DAY, '5m'), 5 * MINUTE, 'span over which counters and histograms are judged'),
   INTERVAL: setting(
     duration(SECOND, DAY, '1m'),
