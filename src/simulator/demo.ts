@@ -8,6 +8,7 @@ import { run } from '../run.ts'
 import { createMemoryStore } from '../state/memory.ts'
 import { type Clock, createClock } from './clock.ts'
 import { type Inbox, openInbox, type Received } from './inbox.ts'
+import { ollamaStory } from './ollama-story.ts'
 import type { Story } from './story.ts'
 import { vllmStory } from './vllm-story.ts'
 
@@ -81,12 +82,12 @@ function phone({ title, message, priority }: Received): string[] {
 }
 
 /** One push when it began, one when it was over, of the priority that the end has. */
-function isWhole(pushes: readonly Received[]): boolean {
+export function isWhole(pushes: readonly Received[]): boolean {
   const [fired, resolved] = pushes
   return pushes.length === 2 && fired?.priority !== 4 && resolved?.priority === 4
 }
 
-const STORIES: Readonly<Record<string, () => Story>> = { vllm: vllmStory }
+const STORIES: Readonly<Record<string, () => Story>> = { vllm: vllmStory, ollama: ollamaStory }
 
 async function main(name = 'vllm'): Promise<number> {
   const story = STORIES[name]
@@ -98,7 +99,7 @@ async function main(name = 'vllm'): Promise<number> {
   const whole = isWhole(pushes)
   console.log(
     whole
-      ? '\nOne push when the queue grew, one when it was over. Now yours: npm run invoke -- vllm'
+      ? `\nOne push when the queue grew, one when it was over. Now yours: npm run invoke -- ${name}`
       : `\nExpected one push and one end of it, got ${pushes.length} messages.`,
   )
   return whole ? 0 : 1

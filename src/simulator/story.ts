@@ -1,3 +1,4 @@
+import type { Network } from '../network.ts'
 import type { EndpointResult } from '../result.ts'
 import type { Clock } from './clock.ts'
 
@@ -17,14 +18,20 @@ export interface Story {
   minutes: number
   /** Changes the load at this minute. @returns what changed, in words. */
   turn(minute: number): string | undefined
+  /** What reaches the server just before the run of this minute looks. */
+  arrive?(minute: number): void
+  /** Asks the endpoints on the story's own clock, where the real stopwatch would see nothing of it. */
+  observe?: Network['observe']
   /** The variables of the run, beside the push server. */
   environment(url: string): Record<string, string>
+  /** What the story has to show beside one push and its end. @returns what was not seen in these results, in words. */
+  lacks?(results: readonly EndpointResult[]): string | undefined
   columns: readonly { title: string; width: number; cell(result: EndpointResult): string }[]
 }
 
 /** A bar of blocks: 30 requests at 5 a block → `██████`; cut at 24 blocks. */
 export function bar(value: number | undefined, perBlock: number): string {
   if (value === undefined) return ''
-  const blocks = Math.ceil(value / perBlock)
+  const blocks = Math.round(value / perBlock)
   return blocks > 24 ? `${'█'.repeat(24)}…` : '█'.repeat(blocks)
 }
