@@ -29,9 +29,9 @@ export interface Story {
   columns: readonly { title: string; width: number; cell(result: EndpointResult): string }[]
 }
 
-/** A bar of blocks: 30 requests at 5 a block → `██████`; cut at 24 blocks. */
+/** A bar of blocks: 30 requests at 5 a block → `██████`, begun blocks count from their tenth on; cut at 24 blocks. */
 export function bar(value: number | undefined, perBlock: number): string {
   if (value === undefined) return ''
-  const blocks = Math.round(value / perBlock)
+  const blocks = Math.ceil(value / perBlock - 0.1)
   return blocks > 24 ? `${'█'.repeat(24)}…` : '█'.repeat(blocks)
 }
