@@ -1,0 +1,259 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import type { InboxFault } from '../../src/simulator/inbox.ts'
+import { openInbox } from '../../src/simulator/inbox.ts'
+import { openWatch, type Watch } from './watch.ts'
+
+const NOBODY = { env: { NOTIFLY_URL: 'http://127.0.0.1:2' } }
+const status = (code: number, headers: Record<string, string> = {}): InboxFault => ({
+  kind: 'status',
+  status: code,
+  headers,
+})
+
+let watch: Watch
+const open = async (env: Record<string, string> = {}) => {
+  watch = await openWatch(env)
+  return watch
+}
+afterEach(() => watch.close())
+
+describe('a push server that fails', () => {
+  test('case 95: is asked again until it delivers, once, and the reminder counts from the delivery', async () => {
+    const { inbox, run, titles, state } = await open({ WAITING_REPEAT: '10m' })
+    inbox.meet(status(500), 3)
+    expect((await run(0, 42)).result.pushes).toEqual({ delivered: 0, waiting: 1, refused: 0 })
+    expect((await run(1, 42, NOBODY)).result.pushes).toEqual({ delivered: 0, waiting: 1, refused: 0 })
+    expect((await state()).endpoints.a?.alerts.waiting?.told).toBeUndefined()
+    expect((await run(2, 42)).result.pushes).toEqual({ delivered: 1, waiting: 0, refused: 0 })
+    for (let minute = 3; minute <= 11; minute += 1) await run(minute, 42)
+    expect({ attempts: inbox.attempts(), titles: titles() }).toEqual({
+      attempts: 4,
+      titles: [expect.stringMatching(/^🐌/)],
+    })
+    await run(12, 42)
+    expect(titles()).toHaveLength(2)
+  })
+
+  test('case 104: delivered, its answer lost: one repetition that says so, in the next run, and no more', async () => {
+    const { inbox, run } = await open()
+    inbox.meet({ kind: 'lost' })
+    expect((await run(0, 42)).result.pushes).toEqual({ delivered: 0, waiting: 1, refused: 0 })
+    expect(inbox.received).toHaveLength(1)
+    for (const minute of [1, 2, 3]) await run(minute, 42)
+    expect(inbox.received).toHaveLength(2)
+    expect(inbox.received[0]?.message).not.toContain('may be a repetition')
+    expect(inbox.received[1]?.message).not.toBe(inbox.received[0]?.message)
+  })
+
+  test('case 104: one that takes each message and never answers in time is not told in every run', async () => {
+    const { inbox, run } = await open()
+    inbox.meet({ kind: 'lost' }, 99)
+    for (let minute = 0; minute <= 10; minute += 1) await run(minute, 42)
+    expect(inbox.received.length).toBeLessThanOrEqual(4)
+    expect(inbox.attempts()).toBe(inbox.received.length)
+  })
+
+  test('that hangs costs its own time-out, and the run still ends in its time', async () => {
+    const { inbox, run } = await open()
+    inbox.meet({ kind: 'hang' })
+    const started = performance.now()
+    expect((await run(0, 42, { limit: 3_500 })).result.pushes).toEqual({ delivered: 0, waiting: 1, refused: 0 })
+    expect(performance.now() - started).toBeLessThan(3_500)
+    expect((await run(1, 42)).result.pushes.delivered).toBe(1)
+  })
+
+  test.each<[number, 'delivered' | 'waiting' | 'refused', boolean]>([
+    [200, 'delivered', false],
+    [202, 'delivered', false],
+    [301, 'waiting', true],
+    [308, 'waiting', true],
+    [400, 'refused', false],
+    [401, 'waiting', true],
+    [403, 'waiting', true],
+    [404, 'waiting', true],
+    [408, 'waiting', false],
+    [413, 'refused', false],
+    [422, 'refused', false],
+    [429, 'waiting', false],
+    [500, 'waiting', false],
+    [503, 'waiting', false],
+  ])('case 109: %i leaves it %s; the run fails: %s; only 2xx is told', async (code, kind, fails) => {
+    const { inbox, run, state } = await open()
+    inbox.meet(status(code, { location: 'http://127.0.0.1:9/elsewhere' }), 3)
+    const { result, problems } = await run(0, 42)
+    expect(result.pushes).toEqual({ delivered: 0, waiting: 0, refused: 0, [kind]: 1 })
+    expect(problems.length > 0).toBe(fails)
+    expect((await state()).endpoints.a?.alerts.waiting?.told !== undefined).toBe(kind === 'delivered')
+    expect((await state()).outbox).toHaveLength(kind === 'waiting' ? 1 : 0)
+  })
+
+  test.each([301, 401, 403, 404])(
+    'case 109: %i fails each run until it is mended; then it is delivered',
+    async (code) => {
+      const { inbox, run, titles } = await open()
+      inbox.meet(status(code), 3)
+      for (const minute of [0, 1, 2]) {
+        const { problems, result } = await run(minute, 42)
+        expect(problems).toEqual([expect.stringMatching(new RegExp(`${code}.*NOTIFLY_URL`))])
+        expect(result.pushes.waiting).toBe(1)
+      }
+      expect(await run(3, 42)).toMatchObject({ problems: [], result: { pushes: { delivered: 1, waiting: 0 } } })
+      expect(titles()).toHaveLength(1)
+    },
+  )
+
+  test('case 100: 400 is dropped once, with the reason in the log, and nothing is told of its end', async () => {
+    const { inbox, run, lines, titles } = await open()
+    inbox.meet({ kind: 'status', status: 400, body: '{"error":"message too odd"}' })
+    await run(0, 42)
+    expect(lines.join('\n')).toContain('message too odd')
+    for (const [minute, waiting] of [
+      [1, 42],
+      [2, 1],
+      [3, 1],
+      [4, 1],
+    ] as const)
+      await run(minute, waiting)
+    expect({ titles: titles(), attempts: inbox.attempts() }).toEqual({ titles: [], attempts: 1 })
+  })
+
+  test('Retry-After holds over the runs between, and not longer', async () => {
+    const { inbox, run, titles } = await open()
+    inbox.meet(status(429, { 'retry-after': '150' }))
+    for (const minute of [0, 1, 2]) expect((await run(minute, 42)).result.pushes.waiting).toBe(1)
+    expect(inbox.attempts()).toBe(1)
+    expect((await run(3, 42)).result.pushes.delivered).toBe(1)
+    expect(titles()).toHaveLength(1)
+  })
+
+  test('413 is answered with a shorter message in the same run', async () => {
+    const { inbox, run } = await open()
+    inbox.meet(status(413))
+    expect((await run(0, 42)).result.pushes).toEqual({ delivered: 1, waiting: 0, refused: 0 })
+    expect(inbox.attempts()).toBe(2)
+    expect(Buffer.byteLength(inbox.received[0]?.message ?? '')).toBeLessThanOrEqual(1_024)
+  })
+
+  test('with a fallback is told there; a wrong token at the first still fails the run', async () => {
+    const fallback = await openInbox()
+    const { inbox, run } = await open({ NOTIFLY_FALLBACK_URL: fallback.url, NOTIFLY_FALLBACK_TOKEN: 'spare' })
+    inbox.meet(status(503), 3)
+    expect(await run(0, 42)).toMatchObject({ problems: [], result: { pushes: { delivered: 1, waiting: 0 } } })
+    inbox.meet(status(401))
+    await run(1, 1)
+    const over = await run(2, 1)
+    expect(over.result.pushes).toEqual({ delivered: 1, waiting: 0, refused: 0 })
+    expect(over.problems).toEqual([expect.stringMatching(/401/)])
+    expect(fallback.received.map(({ priority }) => priority)).toEqual([8, 4])
+    expect(inbox.received).toEqual([])
+    await fallback.close()
+  })
+
+  test('fails the run once something has waited longer than 15 minutes', async () => {
+    const { run } = await open()
+    for (let minute = 0; minute <= 15; minute += 1) expect((await run(minute, 42, NOBODY)).problems).toEqual([])
+    expect((await run(16, 42, NOBODY)).problems).toEqual([expect.stringMatching(/15 minutes/)])
+  })
+})
+
+describe('what is told when', () => {
+  test('a problem that ended before it could be told is told once, as past', async () => {
+    const { run, inbox } = await open()
+    await run(0, 42, NOBODY)
+    await run(1, 42, NOBODY)
+    await run(2, 1, NOBODY)
+    await run(3, 1, NOBODY)
+    expect((await run(4, 1)).result.pushes).toEqual({ delivered: 1, waiting: 0, refused: 0 })
+    await run(5, 1)
+    expect(inbox.received).toHaveLength(1)
+    expect(inbox.received[0]).toMatchObject({ title: expect.stringMatching(/^🕓/), priority: 4 })
+    expect(inbox.received[0]?.message).toMatch(/00:00.*00:03/)
+  })
+
+  test('one that changes while a message waits is told as it is by then, in one push', async () => {
+    const { run, inbox, titles } = await open()
+    await run(0, 42, NOBODY)
+    await run(1, 50, NOBODY)
+    await run(2, 50)
+    expect(titles()).toHaveLength(1)
+    await run(3, 1)
+    await run(4, 1)
+    expect(inbox.received.map(({ priority }) => priority)).toEqual([8, 4])
+  })
+
+  test('more than three endpoints at once are one digest, counted as one push, and one for their end', async () => {
+    const first = await open()
+    const names = ['a', 'b', 'c', 'd', 'e']
+    const env = { VLLM_ENDPOINTS: names.map((name) => `${name}=${first.watched.url}`).join(' ') }
+    expect((await first.run(0, 42, { env })).result.pushes).toEqual({ delivered: 1, waiting: 0, refused: 0 })
+    for (const name of names) expect(first.inbox.received[0]?.message).toMatch(new RegExp(`\\b${name}\\b`))
+    const { endpoints } = await first.state()
+    expect(names.filter((name) => endpoints[name]?.alerts.waiting?.told === undefined)).toEqual([])
+    await first.run(1, 1, { env })
+    await first.run(2, 1, { env })
+    expect(first.inbox.received.map(({ priority }) => priority)).toEqual([8, 4])
+  })
+
+  test('case 96: all endpoints gone with one cause is one message, and one when they are back', async () => {
+    const first = await open()
+    const names = Array.from({ length: 20 }, (_, i) => `r${i}`)
+    const at = (url: string) => ({ env: { VLLM_ENDPOINTS: names.map((name) => `${name}=${url}`).join(' ') } })
+    await first.run(0, 1, at(first.watched.url))
+    for (const minute of [1, 2, 3, 4]) await first.run(minute, 1, at('http://127.0.0.1:2'))
+    expect(first.inbox.received).toHaveLength(1)
+    for (const minute of [5, 6, 7]) await first.run(minute, 1, at(first.watched.url))
+    expect(first.inbox.received.map(({ priority }) => priority)).toEqual([9, 4])
+  })
+
+  test('case 51: a roll-out that refuses four times, then shows nothing yet, is one down and one end', async () => {
+    const { run, inbox } = await open()
+    const gone = { env: { VLLM_ENDPOINTS: 'a=http://127.0.0.1:2' } }
+    await run(0, 1)
+    for (const minute of [1, 2, 3, 4]) await run(minute, 1, gone)
+    expect(inbox.received.map(({ message }) => message)).toEqual([expect.stringContaining('ECONNREFUSED')])
+    for (const minute of [5, 6, 7, 8]) await run(minute, 1)
+    expect(inbox.received.map(({ priority }) => priority)).toEqual([9, 4])
+  })
+
+  test('case 88: what recovered while the watcher was away is resolved once, after two good runs', async () => {
+    const { run, titles } = await open()
+    for (const minute of [0, 1, 2, 3]) await run(minute, 42)
+    await run(33, 1)
+    expect(titles().filter((title) => title.startsWith('✅'))).toHaveLength(0)
+    for (const minute of [34, 35, 36]) await run(minute, 1)
+    expect(titles().filter((title) => title.startsWith('✅'))).toHaveLength(1)
+  })
+
+  test('case 97: what was told as down stays told, whatever the next runs see', async () => {
+    const { run, titles } = await open()
+    const gone = { env: { VLLM_ENDPOINTS: 'a=http://127.0.0.1:2' } }
+    await run(0, 1)
+    for (const minute of [1, 2, 3]) await run(minute, 1, gone)
+    expect(titles()).toHaveLength(1)
+    await run(4, 1) // one good run is no recovery, and the failures after it no second incident
+    for (const minute of [5, 6, 7, 8]) await run(minute, 1, gone)
+    expect(titles()).toHaveLength(1)
+  })
+
+  test('case 98: an endpoint that left the configuration leaves the state, its untold alerts too; back again it starts anew', async () => {
+    const { run, state, titles, watched } = await open()
+    const two = { env: { VLLM_ENDPOINTS: `a=${watched.url} b=${watched.url}` } }
+    await run(0, 42, { env: { ...two.env, ...NOBODY.env } })
+    await run(1, 42)
+    expect(Object.keys((await state()).endpoints)).toEqual(['a'])
+    expect(titles()).toEqual([expect.stringMatching(/: a\b/)])
+    await run(2, 42, two)
+    expect(titles()).toHaveLength(2)
+    expect(titles()[1]).toMatch(/: b\b/)
+  })
+
+  test('case 122: a state that cannot be read is told once, and what still lasts is told anew', async () => {
+    const { run, store, titles } = await open()
+    await run(0, 42)
+    await store.put('vllm.json', '{"v":1,"alerts":{')
+    await run(1, 42)
+    await run(2, 42)
+    expect(titles()).toHaveLength(3)
+    expect(await store.list('vllm.broken-')).toHaveLength(1)
+  })
+})
