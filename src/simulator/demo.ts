@@ -3,7 +3,8 @@ import { setTimeout as realTime } from 'node:timers/promises'
 import { parseConfig } from '../config/parse.ts'
 import type { IO } from '../io.ts'
 import { createLog } from '../log.ts'
-import type { RunResult } from '../result.ts'
+import { NETWORK } from '../network.ts'
+import type { EndpointResult, RunResult } from '../result.ts'
 import { run } from '../run.ts'
 import { createMemoryStore } from '../state/memory.ts'
 import { type Clock, createClock } from './clock.ts'
@@ -18,29 +19,37 @@ const PACE = 700
 /** The simulated day begins here: a Monday at noon, so that every demo prints the same times. */
 const START = Date.UTC(2026, 10, 30, 12, 0)
 
-/**
- * Plays a story: the real run, once a simulated minute, against a simulated server and push inbox.
- * @returns the pushes as they arrived.
- */
-export async function play(story: Story, pace: number, print: (line: string) => void): Promise<readonly Received[]> {
+/** What a story brought: the pushes as they arrived, and what the runs saw. */
+export interface Played {
+  pushes: readonly Received[]
+  results: readonly EndpointResult[]
+}
+
+/** Plays a story: the real run, once a simulated minute, against a simulated server and push inbox. */
+export async function play(story: Story, pace: number, print: (line: string) => void): Promise<Played> {
   const clock = createClock(START)
   const inbox = await openInbox()
   const server = await story.open(clock)
   try {
     const config = configOf(story, server.url, inbox)
     const io = ioOf(clock, print)
+    const network = { ...NETWORK, ...(story.observe && { observe: story.observe }) }
+    const results: EndpointResult[] = []
     for (const line of [...story.introduction, '', heading(story)]) print(line)
     for (let minute = 0; minute < story.minutes && inbox.received.length < 2; minute += 1) {
       const words = story.turn(minute)
       if (words) print(`      — ${words}`)
       const told = inbox.received.length
-      clock.pass(MINUTE)
-      const { result } = await run({ config, io, tick: clock.now(), deadline: clock.now() + MINUTE })
+      // A run may itself take some of the minute.
+      clock.pass(MINUTE - ((clock.now() - START) % MINUTE))
+      story.arrive?.(minute)
+      const { result } = await run({ config, io, network, tick: clock.now(), deadline: clock.now() + MINUTE })
+      results.push(...result.endpoints)
       print(row(story, clock, result))
       for (const push of inbox.received.slice(told)) for (const line of phone(push)) print(line)
       await realTime(pace)
     }
-    return inbox.received
+    return { pushes: inbox.received, results }
   } finally {
     await Promise.all([server.close(), inbox.close()])
   }
@@ -95,14 +104,13 @@ async function main(name = 'vllm'): Promise<number> {
     console.error(`npm run demo -- ${name}: unknown; may be ${Object.keys(STORIES).join(', ')}`)
     return 1
   }
-  const pushes = await play(story(), PACE, console.log)
-  const whole = isWhole(pushes)
-  console.log(
-    whole
-      ? `\nOne push when the queue grew, one when it was over. Now yours: npm run invoke -- ${name}`
-      : `\nExpected one push and one end of it, got ${pushes.length} messages.`,
-  )
-  return whole ? 0 : 1
+  const told = story()
+  const { pushes, results } = await play(told, PACE, console.log)
+  const lacks = told.lacks?.(results)
+  if (!isWhole(pushes)) console.log(`\nExpected one push and one end of it, got ${pushes.length} messages.`)
+  else if (lacks) console.log(`\nExpected ${lacks}, which was not seen.`)
+  else console.log(`\nOne push when the queue grew, one when it was over. Now yours: npm run invoke -- ${name}`)
+  return isWhole(pushes) && !lacks ? 0 : 1
 }
 
 if (process.argv[1]?.endsWith('demo.ts')) process.exitCode = await main(process.argv[2])

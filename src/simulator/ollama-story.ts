@@ -78,7 +78,11 @@ export function ollamaStory(): Story {
     columns: [
       { title: 'total', width: 8, cell: ({ signals }) => seconds(signals.canary_total) },
       { title: 'loading', width: 8, cell: ({ signals }) => seconds(signals.canary_load) },
-      { title: 'computing', width: 9, cell: ({ signals }) => seconds(sum(signals.canary_prefill, signals.canary_decode)) },
+      {
+        title: 'computing',
+        width: 9,
+        cell: ({ signals }) => seconds(sum(signals.canary_prefill, signals.canary_decode)),
+      },
       { title: 'waiting', width: 8, cell: ({ signals }) => seconds(signals.canary_wait) },
       { title: 'alert', width: 8, cell: ({ alerts }) => alerts.canary ?? Object.values(alerts)[0] ?? 'ok' },
       { title: 'waiting', width: 0, cell: ({ signals }) => bar(signals.canary_wait, 2) },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { EndpointResult } from '../../src/result.ts'
 import { isWhole, play } from '../../src/simulator/demo.ts'
 import type { Received } from '../../src/simulator/inbox.ts'
 import { ollamaStory } from '../../src/simulator/ollama-story.ts'
@@ -8,8 +9,8 @@ import { vllmStory } from '../../src/simulator/vllm-story.ts'
 
 async function played(story: Story) {
   const lines: string[] = []
-  const pushes = await play(story, 0, (line) => lines.push(line))
-  return { pushes, lines, text: lines.join('\n') }
+  const { pushes, results } = await play(story, 0, (line) => lines.push(line))
+  return { pushes, results, lines, text: lines.join('\n') }
 }
 
 describe('npm run demo', () => {
@@ -35,11 +36,23 @@ describe('npm run demo', () => {
     }
   })
 
-  test('an Ollama that loads its model cold is no alarm, one with a queue is', { timeout: 40_000 }, async () => {
-    const { pushes, lines } = await played(ollamaStory())
+  test('38 s of loading a model are no alarm, a queue of an Ollama is, and its end is told', async () => {
+    const story = ollamaStory()
+    const { pushes, results, lines } = await played(story)
     expect(isWhole(pushes)).toBe(true)
-    const cold = lines.find((line) => / 2\.\d\d s /.test(line))
-    expect(cold).toMatch(/ ok /)
+    expect(story.lacks?.(results)).toBe(undefined)
+    expect(lines.find((line) => line.includes('38.0 s'))).toMatch(/ ok /)
+    expect(pushes[0]?.message).toMatch(/X-Request-Id/)
+  })
+
+  test('a story in which the load was not seen, or alarmed, or nothing queued, lacks that', () => {
+    const lacks = ollamaStory().lacks
+    const one = (canary_load: number, alerts: EndpointResult['alerts']) =>
+      ({ signals: { canary_load }, alerts }) as EndpointResult
+    expect(lacks?.([one(0, { canary: 'firing' })])).toBe('a cold load')
+    expect(lacks?.([one(38, { canary: 'firing' })])).toBe('a cold load without an alert')
+    expect(lacks?.([one(38, {})])).toBe('a queue that alerts')
+    expect(lacks?.([one(38, {}), one(0, { canary: 'firing' })])).toBe(undefined)
   })
 })
 
