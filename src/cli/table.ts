@@ -3,6 +3,7 @@ import { formatDuration } from '../config/duration.ts'
 import type { EndpointResult, RunResult } from '../result.ts'
 import type { Rule, RuleId, RuleUnit } from '../rules/catalogue.ts'
 import type { Evaluation } from '../rules/evaluate.ts'
+import { explain } from '../rules/why.ts'
 import type { DerivedSignal } from '../state/notification.ts'
 
 /** The columns of the table: a signal, its heading, its unit, and the rule whose limit stands under the heading. */
@@ -55,7 +56,7 @@ export function renderRun(result: RunResult, config: Config): string {
 /** Each decision of a run with its numbers: what `--why` prints. */
 export function renderDecisions(decisions: Evaluation['decisions']): string {
   const rows = decisions.map(({ endpoint, decision }) => {
-    const { rule, measured, judgement, before, after, held } = decision
+    const { rule, measured, judgement, before, after, heldBy } = decision
     const value =
       measured.value === undefined ? '–' : `${measured.atLeast ? '≥ ' : ''}${numberText(measured.value, rule.unit)}`
     return [
@@ -65,11 +66,12 @@ export function renderDecisions(decisions: Evaluation['decisions']): string {
       bound(rule),
       rule.clear === undefined ? '–' : numberText(rule.clear, rule.unit),
       formatDuration(rule.for),
-      held ? 'held back' : judgement,
+      heldBy ? 'held back' : judgement,
       before === after ? after : `${before} → ${after}`,
+      explain(decision) ?? '',
     ]
   })
-  return align([['endpoint', 'rule', 'value', 'limit', 'clear', 'for', 'judged', 'phase'], ...rows])
+  return align([['endpoint', 'rule', 'value', 'limit', 'clear', 'for', 'judged', 'phase', 'why'], ...rows])
 }
 
 /** Columns as wide as their widest cell, two blanks between them. */

@@ -2,6 +2,7 @@ import type { Notification, Reason, Scene } from '../state/notification.ts'
 import { alertKey, isClaimed } from '../state/outbox.ts'
 import type { Alert, Outgoing } from '../state/state.ts'
 import type { Rule } from './catalogue.ts'
+import { type Decision, decision, type HoldingRule, notMeasured } from './decision.ts'
 import { judge, type Measured, measure } from './measure.ts'
 import { step } from './step.ts'
 import { insideOf, type View } from './view.ts'
@@ -15,15 +16,6 @@ export interface EndpointJudgement {
   overtaken: Set<string>
   /** For `LOG_LEVEL=debug` and `--why`: each decision with its numbers. */
   decisions: Decision[]
-}
-
-export interface Decision {
-  rule: Rule
-  measured: Measured
-  judgement: ReturnType<typeof judge>
-  before: 'ok' | Alert['phase']
-  after: 'ok' | Alert['phase']
-  held: boolean
 }
 
 interface Context {
@@ -42,8 +34,8 @@ export function judgeEndpoint(context: Context): EndpointJudgement {
   const firing = (id: string) => out.alerts[id]?.phase === 'firing'
   for (const rule of inOrder(context.view.endpoint.rules)) {
     // A dead server makes all its other numbers meaningless, and a stalled one its KV use.
-    const held = (rule.id !== 'down' && firing('down')) || (rule.id === 'kv_cache' && firing('stalled'))
-    judgeRule(rule, held, context, out)
+    if (rule.id !== 'down' && firing('down')) judgeRule(rule, 'down', context, out)
+    else judgeRule(rule, rule.id === 'kv_cache' && firing('stalled') ? 'stalled' : undefined, context, out)
   }
   return out
 }
@@ -54,13 +46,14 @@ function inOrder(rules: readonly Rule[]): Rule[] {
   return [...rules].sort((a, b) => rank(a) - rank(b))
 }
 
-function judgeRule(rule: Rule, held: boolean, context: Context, out: EndpointJudgement): void {
+function judgeRule(rule: Rule, heldBy: HoldingRule | undefined, context: Context, out: EndpointJudgement): void {
   const before = context.view.before.alerts
   for (const [key, alert] of Object.entries(before)) {
-    if (key === rule.id || key.startsWith(`${rule.id}@`)) out.alerts[key] = alert // stays, unless measured below
+    if (isOf(rule, key)) out.alerts[key] = alert // stays, unless measured below
   }
-  for (const measured of measure(rule, context.view, context.group, context.now)) {
-    const judgement = held ? 'unknown' : judge(measured, rule)
+  const all = measure(rule, context.view, context.group, context.now)
+  for (const measured of all) {
+    const judgement = heldBy ? 'unknown' : judge(measured, rule)
     const key = alertKey(rule.id, measured.subject)
     const alert = measured.renewed && judgement === 'breach' ? undefined : before[key]
     const stepped = step(alert, judgement, rule, {
@@ -68,20 +61,24 @@ function judgeRule(rule: Rule, held: boolean, context: Context, out: EndpointJud
       value: measured.value,
       interval: context.interval,
     })
-    const next = afterStep(stepped.alert, alert, rule, judgement === 'unknown' && !held, context)
+    const next = afterStep(stepped.alert, alert, rule, judgement === 'unknown' && !heldBy, context)
     const event = next.idle ? 'resolved' : stepped.event
-    out.decisions.push({
-      rule,
-      measured,
-      judgement,
-      held,
-      before: before[key]?.phase ?? 'ok',
-      after: event === 'resolved' ? 'ok' : (next.alert?.phase ?? 'ok'),
-    })
+    const after = event === 'resolved' ? 'ok' : (next.alert?.phase ?? 'ok')
+    const facts = { rule, measured, judgement, before: before[key]?.phase ?? 'ok', after } as const
+    out.decisions.push(decision(facts, next.alert, heldBy, context.view))
     if (next.alert && event !== 'resolved') out.alerts[key] = next.alert
     else delete out.alerts[key]
     if (event && next.alert) tell(event, rule, measured, next.alert, next.idle, context, out, key)
   }
+  const measuredKeys = new Set(all.map(({ subject }) => alertKey(rule.id, subject)))
+  const others = Object.entries(out.alerts).filter(([key]) => isOf(rule, key) && !measuredKeys.has(key))
+  if (all.length === 0 || others.length > 0)
+    out.decisions.push(...notMeasured(rule, Object.fromEntries(others), heldBy, context.view))
+}
+
+/** Whether an alert is this rule's, for whatever subject. */
+function isOf(rule: Rule, key: string): boolean {
+  return key === rule.id || key.startsWith(`${rule.id}@`)
 }
 
 /** Notes a restart and the time without traffic on a firing alert; closes a latency alert as idle. */

@@ -1,0 +1,146 @@
+import type { HistogramSignal } from '../signals/signals.ts'
+import type { Rule } from './catalogue.ts'
+import type { Decision } from './decision.ts'
+import { isPresent, signalsFor } from './missing.ts'
+import { rateNow } from './past.ts'
+import type { View } from './view.ts'
+
+/** As in `signals/quantile.ts` and `signals/derive.ts`: fewer say nothing. */
+const ENOUGH = { quantile: 20, mean: 5, requests: 20, tokens: 1_000 }
+const FIRST = 'first reading: an increase needs two'
+const QUIET = 'no traffic in the window'
+const SHORT_PAST = 'its own past is too short: it needs an hour and 10 values'
+
+/** Why a rule has no number for an endpoint in this run, as a person may read it. */
+export function whyUnknown(rule: Rule, view: View): string | undefined {
+  const { observation, derived, readings, window } = view
+  if (observation.up === undefined) return `not asked: canary ${observation.canary.status}`
+  if (observation.up === false) return `no usable answer: ${observation.failure.code ?? observation.failure.kind}`
+  const { measure } = rule
+  const gone = absent(rule, view)
+  if (gone !== undefined) return gone
+  switch (measure.kind) {
+    case 'growth':
+      return `needs ${measure.runs + 1} runs in a row with a number`
+    case 'mean':
+      return tooFew(measure.signal, ENOUGH.mean, view)
+    case 'quantile':
+      return derived.atLeast.includes(`${measure.signal}_p99`)
+        ? "only known to be at least this: the limit is above the server's largest bucket"
+        : tooFew(measure.signal, ENOUGH.quantile, view)
+    case 'failed-share':
+      return window ? few((window.counters.finished ?? 0) + (window.counters.failed ?? 0), ENOUGH.requests) : FIRST
+    case 'fall':
+      return measure.of === 'prefix_hit_share' ? noHitFall(view) : noThroughputFall(view)
+    case 'stalled':
+      return view.last ? 'the server publishes no counter that shows progress' : FIRST
+    case 'sibling':
+      if (derived.itlMean !== undefined || derived.e2eMean !== undefined)
+        return 'fewer than two siblings have a known time'
+      return tooFew(isPresent('itl', view.readings ?? observation.readings) ? 'itl' : 'e2e', ENOUGH.mean, view)
+    case 'canary':
+    case 'refused':
+    case 'canary-load':
+      return observation.canary && `canary: ${observation.canary.status}`
+    case 'beat':
+      return 'no beat yet, and none was due'
+    case 'rate':
+    case 'increase':
+      return window ? undefined : FIRST
+    case 'xid':
+    case 'lost':
+    case 'subject-gauge':
+    case 'unhealthy-upstream':
+      return Object.keys(readings?.subjects ?? {}).length === 0 ? 'the page names none' : undefined
+    case 'gauge':
+    case 'inflight':
+    case 'flag':
+    case 'failures':
+    case 'blind':
+    case 'gap':
+      return undefined
+    default:
+      return measure satisfies never
+  }
+}
+
+/** What the rule needs and the page does not have; a rule that needs one of several lacks something only without any. */
+function absent(rule: Rule, { readings, faults, modelMissing }: View): string | undefined {
+  if (!readings) return undefined
+  if (modelMissing !== undefined) return `model not there: ${modelMissing}`
+  const hits = rule.measure.kind === 'fall' && rule.measure.of === 'prefix_hit_share'
+  if (hits && isPresent('hit_share', readings)) return undefined
+  const needed = signalsFor(rule.measure)
+  const gone = needed.filter((signal) => !isPresent(signal, readings))
+  const either = ['inflight', 'stalled', 'sibling'].includes(rule.measure.kind)
+  const [first] = gone
+  if (first === undefined || (either && gone.length < needed.length)) return undefined
+  if (rule.measure.kind === 'failed-share' && first === 'failed') return undefined // none so far
+  const fault = faults.find((found) => found.signal === first)
+  if (fault) return `${first} is not believable: ${fault.what}`
+  return `not on the page: ${gone.join(either ? ' or ' : ', ')}`
+}
+
+function tooFew(signal: HistogramSignal, enough: number, { window }: View): string {
+  if (!window) return FIRST
+  const found = window.histograms[signal]
+  if (found && found.counts.at(-1) !== 0 && found.sum === undefined && enough === ENOUGH.mean)
+    return `${signal} has no sum that can be believed`
+  return few(found?.counts.at(-1) ?? 0, enough, signal === 'itl' ? 'tokens' : 'requests')
+}
+
+function few(n: number, enough: number, what = 'requests'): string {
+  if (n === 0) return QUIET
+  return n < enough ? `too few ${what}: ${Math.round(n)} of ${enough}` : 'no believable buckets'
+}
+
+function noHitFall({ derived, window, readings }: View): string {
+  if (derived.numbers.prefix_hit_share !== undefined) return SHORT_PAST
+  if (derived.hitsAlwaysZero) return 'the server publishes prefix hits and never counts them'
+  if (!window) return FIRST
+  const queries = window.counters.prefix_queries
+  if (queries === undefined || !readings) return 'no hit share is published'
+  return queries === 0 ? QUIET : `too few tokens looked up: ${Math.round(queries)} of ${ENOUGH.tokens}`
+}
+
+function noThroughputFall(view: View): string {
+  if ((view.derived.numbers.running ?? 0) === 0) return 'nothing is running'
+  return rateNow(view) === undefined ? FIRST : `${SHORT_PAST} at this many running`
+}
+
+/** What a decision's numbers do not say by themselves: why there is none, since when, until when. Times in UTC. */
+export function explain(decision: Decision): string | undefined {
+  const parts = [
+    decision.heldBy === undefined ? decision.why : `held back by ${decision.heldBy}`,
+    compared(decision),
+    phaseOf(decision),
+  ].filter((part) => part !== undefined)
+  return parts.length === 0 ? undefined : parts.join('; ')
+}
+
+function compared({ rule, measured: { usual } }: Decision): string | undefined {
+  if (usual === undefined) return undefined
+  if (rule.measure.kind === 'sibling') return `the median of its siblings is ${round(usual * 1000)} ms`
+  if (rule.measure.kind !== 'fall') return undefined
+  return rule.measure.of === 'prefix_hit_share' ? `usually ${round(usual * 100)} %` : `usually ${round(usual)} tok/s`
+}
+
+function phaseOf({ rule, alert, before, after, judgement }: Decision): string | undefined {
+  if (after === 'ok') {
+    if (before === 'firing') return 'over'
+    return before === 'pending' ? 'ended before it fired' : undefined
+  }
+  if (!alert) return undefined
+  if (after === 'pending') return `pending since ${clock(alert.since)}, fires at ${clock(alert.since + rule.for)}`
+  if (before !== 'firing') return 'fires now'
+  const clears = judgement === 'clear' ? `, clear ${alert.clears} of 2 runs` : ''
+  return `firing since ${clock(alert.firedAt ?? alert.since)}${clears}`
+}
+
+function clock(at: number): string {
+  return `${new Date(at).toISOString().slice(11, 19)}Z`
+}
+
+function round(value: number): number {
+  return Number(value.toPrecision(3))
+}
