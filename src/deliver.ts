@@ -1,5 +1,6 @@
 import type { Config } from './config/config.ts'
 import type { IO } from './io.ts'
+import { withFields } from './log.ts'
 import { compose } from './messages/compose.ts'
 import type { Message } from './push/message.ts'
 import type { PushOutcome, push } from './push/push.ts'
@@ -65,18 +66,28 @@ async function send(
   io: IO,
   options: { now: number; deadline: number; push: typeof push; dispatcher: unknown },
 ): Promise<PushOutcome> {
+  const log = withFields(io.log, about(group))
   if (!config.push) {
     io.print(`${message.title}\n${message.body}`)
+    log.info('push printed', { title: message.title })
     return { kind: 'delivered', misconfigured: false }
   }
   return options.push(message, config.push, {
-    io,
+    io: { ...io, log },
     deadline: options.deadline,
     dispatcher: options.dispatcher,
     maybeSent: group.some((n) => n.maybeSent === true),
     about: group.map((n) => n.id),
     shorter: () => write(group, config, options.now, SHORT_BYTES),
   })
+}
+
+/** What the log says a push is about. */
+function about(group: readonly Notification[]): { endpoint?: string; endpoints?: string[] } {
+  const endpoints = [...new Set(group.flatMap(({ endpoint }) => endpoint ?? []))]
+  const [first, ...others] = endpoints
+  if (first === undefined) return {}
+  return others.length > 0 ? { endpoints } : { endpoint: first }
 }
 
 function note(sent: Sent, group: readonly Notification[], message: Message, outcome: PushOutcome): void {

@@ -18,6 +18,8 @@ export interface IO {
   log: Log
   /** A new id for this run. */
   runId(): string
+  /** The platform's own name for this invocation, which its log lines carry; else the run's id stands there. */
+  requestId?: string | undefined
   /** Where a push goes when no push server is configured (a local run): printed. */
   print(text: string): void
 }

@@ -31,6 +31,12 @@ export function createLog(
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
+/** The same log, with these fields in each line, before its own. */
+export function withFields(log: Log, fields: LogFields): Log {
+  const at = (name: keyof Log) => (message: string, more?: LogFields) => log[name](message, { ...fields, ...more })
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
 /**
  * Takes secrets out of a text that leaves the process: the given ones wherever they stand (as they are, URL-encoded,
  * in base64, and what a whole `Bearer …` or `Basic …` value carries), the user and password of any URL, and the values

@@ -1,5 +1,5 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
-import type { Config } from './config/config.ts'
+import { type Config, functionName } from './config/config.ts'
 import { mask } from './log.ts'
 import type { EndpointResult, RunResult } from './result.ts'
 import type { DerivedSignal } from './state/notification.ts'
@@ -85,7 +85,7 @@ const SIGNALS: Readonly<Record<DerivedSignal, Published | undefined>> = {
 export function metricLines(figures: RunFigures, config: Config): string[] {
   if (config.metrics === undefined || config.metrics === 'off') return []
   const document = writer(figures.now)
-  const name = nameOf(config)
+  const name = functionName(config)
   const own = document({ function: name }, ownFigures(figures))
   if (config.metrics === 'own') return [own]
   const endpoints = figures.result?.endpoints ?? []
@@ -93,11 +93,6 @@ export function metricLines(figures: RunFigures, config: Config): string[] {
     own,
     ...endpoints.map((one) => document({ function: name, endpoint: mask(one.name, config.secrets) }, signalsOf(one))),
   ]
-}
-
-/** The functions that share the endpoints of one backend are told apart, as their states are. */
-function nameOf({ backend, shard }: Config): string {
-  return shard ? `${backend}.${shard.index}-of-${shard.of}` : backend
 }
 
 type Figure = [name: string, unit: Published['unit'], value: number]

@@ -1,12 +1,14 @@
-import type { Config } from './config/config.ts'
+import { type Config, functionName } from './config/config.ts'
 import { deliver, preview, type Sent } from './deliver.ts'
 import type { IO } from './io.ts'
+import { withFields } from './log.ts'
 import { group } from './messages/group.ts'
 import { NETWORK, type Network } from './network.ts'
 import type { Message } from './push/message.ts'
 import type { RunResult } from './result.ts'
 import { type Evaluation, evaluate } from './rules/evaluate.ts'
 import type { Observation } from './rules/observation.ts'
+import { logAnswers, logDecisions, logRun } from './run-log.ts'
 import type { Notification } from './state/notification.ts'
 import { claimDue } from './state/outbox.ts'
 import { type Opened, openRun, saveDecision, saveSettled } from './state/session.ts'
@@ -60,24 +62,27 @@ interface Decision {
 export async function run(options: RunOptions): Promise<RunReport> {
   const { pingUrl, secrets } = options.config
   const network = options.network ?? NETWORK
+  const id = options.io.runId()
+  const about = { function: functionName(options.config), requestId: options.io.requestId ?? id }
+  const io = { ...options.io, log: withFields(options.io.log, about) }
+  const now = io.now()
   const tell = async (ok: boolean) => {
-    if (pingUrl !== undefined && !options.dryRun) await network.ping(pingUrl, ok, { io: options.io, secrets })
+    if (pingUrl !== undefined && !options.dryRun) await network.ping(pingUrl, ok, { io, secrets })
   }
   try {
-    const report = await runOnce({ ...options, network })
+    const report = await runOnce({ ...options, io, network, id, now })
     // A tick that another run handled says nothing about this one.
     if (report.result.outcome === 'completed') await tell(report.problems.length === 0)
     return report
   } catch (error) {
+    io.log.error('run', { outcome: 'failed', error, ms: io.now() - now })
     await tell(false)
     throw error
   }
 }
 
-async function runOnce(given: RunOptions & { network: Network }): Promise<RunReport> {
-  const { io, tick, deadline, network } = given
-  const now = io.now()
-  const id = io.runId()
+async function runOnce(given: RunOptions & { network: Network; id: string; now: number }): Promise<RunReport> {
+  const { io, tick, deadline, network, id, now } = given
   const { backend, shard } = given.config
   const session = { store: io.store, backend, shard, now, tick, id }
   const opened = await openRun({ ...session, dryRun: given.dryRun === true })
@@ -88,11 +93,11 @@ async function runOnce(given: RunOptions & { network: Network }): Promise<RunRep
   const scrapesEnd = Math.max(deadline - RESERVE, now + (deadline - now) / 2)
   const asked = { ...config, endpoints: found.endpoints }
   const look = async () => [
-    ...(await network.observe(asked, io, { now, deadline: scrapesEnd, runId: id })),
+    ...logAnswers(await network.observe(asked, io, { now, deadline: scrapesEnd, runId: id }), config, io.log),
     ...found.watch,
   ]
   const first = await look()
-  if (options.dryRun) return dryReport(decideFrom(opened.state, first, options, { now, id, found }), config, now)
+  if (options.dryRun) return dryReport(decideFrom(opened.state, first, options, { now, id, found }), options, now)
   const decide = async ({ state }: Opened, again: boolean): Promise<Decision | undefined> => {
     if (!again) return decideFrom(state, first, options, { now, id, found })
     // Another run has looked meanwhile. What this one saw may be older than what that one saved, and counters that seem
@@ -142,16 +147,8 @@ function conclude(
       : []),
   ]
   for (const warning of io.store.warnings()) io.log.warn(warning)
-  io.log.info('run', {
-    function: config.backend,
-    outcome: result.outcome,
-    endpoints: result.endpoints.length,
-    down: result.endpoints.filter((e) => !e.up).length,
-    blind: result.endpoints.filter((e) => e.alerts.blind).length,
-    firing: result.endpoints.reduce((n, e) => n + Object.values(e.alerts).filter((p) => p === 'firing').length, 0),
-    pushes: result.pushes,
-    ms: io.now() - now,
-  })
+  logDecisions(evaluation.decisions, config, io.log)
+  logRun(result, problems, io.now() - now, io.log)
   return { result, config, messages: sent.messages, problems, decisions: evaluation.decisions }
 }
 
@@ -165,16 +162,18 @@ function resultOf(config: Config, now: number, evaluation: Evaluation, pushes: R
   }
 }
 
-function dryReport({ evaluation, due }: Decision, config: Config, now: number): RunReport {
+function dryReport({ evaluation, due }: Decision, { config, io }: RunOptions, now: number): RunReport {
   const groups = group(due)
   const result = resultOf(config, now, evaluation, { delivered: 0, waiting: groups.length, refused: 0 })
   const messages = preview(groups, config, now)
+  logDecisions(evaluation.decisions, config, io.log)
+  logRun(result, [], io.now() - now, io.log)
   return { result, config, messages, problems: [], decisions: evaluation.decisions }
 }
 
 function passedOver(outcome: 'duplicate' | 'superseded', { config, io }: RunOptions, now: number): RunReport {
-  io.log.info('run', { function: config.backend, outcome, ms: io.now() - now })
   const pushes = { delivered: 0, waiting: 0, refused: 0 }
   const result: RunResult = { backend: config.backend, at: new Date(now).toISOString(), outcome, endpoints: [], pushes }
+  logRun(result, [], io.now() - now, io.log)
   return { result, config, messages: [], problems: [], decisions: [] }
 }

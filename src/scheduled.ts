@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Backend } from './backends/backend.ts'
-import { type Config, ConfigError } from './config/config.ts'
+import { type Config, ConfigError, functionName } from './config/config.ts'
 import { parseConfig } from './config/parse.ts'
 import type { IO } from './io.ts'
 import { createLog, mask } from './log.ts'
-import { run } from './run.ts'
+import { metricLines } from './metrics.ts'
+import { type RunOptions, type RunReport, run } from './run.ts'
 import { openStore } from './state/open.ts'
 import type { Store } from './state/store.ts'
 import { parseShard } from './targets/shards.ts'
@@ -18,6 +19,7 @@ export interface ScheduledEvent {
 
 /** What Lambda gives beside the event. */
 export interface ScheduledContext {
+  awsRequestId?: string
   getRemainingTimeInMillis?: () => number
 }
 
@@ -38,6 +40,8 @@ const LOCAL_LIMIT = 50_000
 const MARGIN = 1_000
 
 let kept: { key: string; store: Store } | undefined
+/** What this process has warned of: a warning each minute would only hide the next one. */
+const warned = new Set<string>()
 
 /** The handler of one function: environment → configuration → one run. Everything wrong is found at each call, not at import. */
 export function scheduled(
@@ -49,18 +53,16 @@ export function scheduled(
     const parsed = parseConfig(backend, env, { lambda })
     const shard = event?.shard === undefined ? undefined : parseShard(event.shard)
     const problems = typeof shard === 'string' ? [`event.shard: ${shard}`] : []
-    if ('problems' in parsed) throw new ConfigError([...parsed.problems, ...problems])
-    if (typeof shard === 'string') throw new ConfigError(problems)
+    if ('problems' in parsed) throw refused([...parsed.problems, ...problems], backend, context)
+    if (typeof shard === 'string') throw refused(problems, backend, context)
     const config = { ...parsed.config, ...(shard && { shard }) }
     try {
-      const io = realIO(config)
+      const io = realIO(config, context?.awsRequestId)
+      warn(config, io, context)
       const tick = event?.time === undefined ? Number.NaN : Date.parse(event.time)
-      const report = await run({
-        config,
-        io,
-        tick: Number.isNaN(tick) ? undefined : tick,
-        deadline: io.now() + limitOf(config, context),
-      })
+      const deadline = io.now() + limitOf(config, context)
+      const options = { config, io, tick: Number.isNaN(tick) ? undefined : tick, deadline }
+      const report = await (lambda ? measured(options) : run(options))
       if (report.problems.length > 0) throw new RunFailed(report.problems.join('\n'))
       return { statusCode: 200, body: JSON.stringify(report.result) }
     } catch (error) {
@@ -69,16 +71,53 @@ export function scheduled(
   }
 }
 
+/** A configuration that cannot be used leaves the one line that every run leaves; how much to log is not known. */
+function refused(problems: string[], backend: Backend, context: ScheduledContext | undefined): ConfigError {
+  const error = new ConfigError(problems)
+  const log = createLog('error', [], writeLine, Date.now)
+  log.error('run', { function: backend, requestId: context?.awsRequestId, outcome: 'failed', error })
+  return error
+}
+
+/** Settings that work but will surprise, once a process. */
+function warn(config: Config, { log }: IO, context: ScheduledContext | undefined): void {
+  for (const warning of config.warnings) {
+    if (!warned.has(warning)) log.warn(warning, { function: functionName(config), requestId: context?.awsRequestId })
+    warned.add(warning)
+  }
+}
+
+/** A run with its figures as CloudWatch metrics, which Lambda takes out of what a function writes. */
+async function measured(options: RunOptions): Promise<RunReport> {
+  const { config, io } = options
+  const now = io.now()
+  let report: RunReport | undefined
+  try {
+    report = await run(options)
+    return report
+  } finally {
+    const failed = report === undefined || report.problems.length > 0
+    const figures = { now, ms: io.now() - now, failed, ...(report && { result: report.result }) }
+    for (const line of metricLines(figures, config)) writeLine(line)
+  }
+}
+
+/** Past the console, before whose lines Lambda's runtime sets the time and its own words: the line is JSON alone. */
+function writeLine(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
 /** The real clock, store and log of a process. */
-export function realIO(config: Config): IO {
+export function realIO(config: Config, requestId?: string): IO {
   const key = JSON.stringify(config.state)
   if (kept?.key !== key) kept = { key, store: openStore(config.state) }
   return {
     now: () => Date.now(),
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     store: kept.store,
-    log: createLog(config.logLevel, config.secrets, (line) => console.log(line), Date.now),
+    log: createLog(config.logLevel, config.secrets, writeLine, Date.now),
     runId: () => randomUUID(),
+    requestId,
     print: (text) => console.log(text),
   }
 }

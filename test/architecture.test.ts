@@ -7,7 +7,9 @@ import { BACKENDS } from '../src/backends/backend.ts'
 const ORDER = [
   'functions',
   'scheduled',
+  'metrics',
   'run',
+  'run-log',
   'network',
   'deliver',
   'observe',
@@ -25,7 +27,6 @@ const ORDER = [
   'signals',
   // The table of rules is data that the configuration is read by: of the folder `rules`, but below it.
   'catalogue',
-  'metrics',
   'log',
   'secrets',
   'io',

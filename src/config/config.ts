@@ -100,6 +100,11 @@ export interface Config {
   shard?: Shard
 }
 
+/** How a function is called in logs and metrics: `vllm`, or `vllm.2-of-8`. */
+export function functionName({ backend, shard }: Pick<Config, 'backend' | 'shard'>): string {
+  return shard ? `${backend}.${shard.index}-of-${shard.of}` : backend
+}
+
 /** The configuration cannot be used; the message lists every problem, one a line, and shows no secret. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
