@@ -18,7 +18,7 @@ export interface ObserveOptions {
 
 /** Asks every endpoint at once, each with its own deadline inside the run's. Nothing is thrown for an endpoint. */
 export async function observe(config: Config, io: IO, options: ObserveOptions): Promise<Observation[]> {
-  const left = Math.max(1, options.deadline - io.now())
+  const left = Math.max(1, Math.floor(options.deadline - io.now()))
   const signal = AbortSignal.timeout(left)
   const connections = openDispatcher()
   try {

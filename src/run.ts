@@ -90,7 +90,7 @@ async function runOnce(given: RunOptions & { network: Network; id: string; now: 
   const found = await discover(given.config, opened.state.targets ?? {}, { load: network.load ?? load, log: io.log })
   const { config } = found
   const options = { ...given, config }
-  const scrapesEnd = Math.max(deadline - RESERVE, now + (deadline - now) / 2)
+  const scrapesEnd = Math.max(deadline - RESERVE, now + Math.floor((deadline - now) / 2))
   const asked = { ...config, endpoints: found.endpoints }
   const look = async () => [
     ...logAnswers(await network.observe(asked, io, { now, deadline: scrapesEnd, runId: id }), config, io.log),

@@ -131,6 +131,7 @@ async function openScene(place: Place) {
 
   async function look(runner: Runner, waiting: number): Promise<Ended> {
     watched.waiting = waiting
+    watched.seconds += 60
     now += MINUTE
     return runner.run({ now, time: now })
   }

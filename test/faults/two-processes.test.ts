@@ -57,6 +57,7 @@ for (const [place, open] of Object.entries(PLACES)) {
             const before = two.inbox.received.length
             for (const waiting of [42, 1, 1, 1]) {
               two.watched.waiting = waiting
+              two.watched.seconds += minutes * 60
               const ended = await two.run(both(t))
               expect({ round, errors: ended.flatMap((e) => e.error ?? []) }).toEqual({ round, errors: [] })
               for (const { body } of ended) outcomes[body?.outcome ?? ''] = (outcomes[body?.outcome ?? ''] ?? 0) + 1

@@ -41,6 +41,7 @@ export async function openWatch(env: Record<string, string> = {}): Promise<Watch
     lines,
     async run(minute, waiting, { env: now = {}, limit = 50_000 } = {}) {
       watched.waiting = waiting
+      watched.seconds = (minute + 1) * 60
       const variables = {
         VLLM_ENDPOINTS: `a=${watched.url}`,
         NOTIFLY_URL: inbox.url,

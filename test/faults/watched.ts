@@ -6,6 +6,8 @@ export interface Watched {
   url: string
   /** Requests waiting; `hang`: it accepts and never answers. */
   waiting: number | 'hang'
+  /** Seconds that it has been running, as its counters show. */
+  seconds: number
   /** Milliseconds before each answer. */
   delay: () => number
   looks(): number
@@ -18,12 +20,12 @@ export async function openWatched(): Promise<Watched> {
     looks += 1
     const { waiting } = watched
     if (waiting === 'hang') return
-    const text = vllm({ waiting, running: 4, finished: looks * 10, tokens: looks * 1_000 })
+    const text = vllm({ waiting, running: 4, finished: watched.seconds + looks, tokens: watched.seconds * 100 + looks })
     setTimeout(() => {
       response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' })
       response.end(text)
     }, watched.delay())
   })
-  const watched: Watched = { url: server.url, waiting: 1, delay: () => 0, looks: () => looks, close: server.close }
+  const watched: Watched = { url: server.url, waiting: 1, seconds: 0, delay: () => 0, looks: () => looks, close: server.close }
   return watched
 }
