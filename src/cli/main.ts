@@ -3,7 +3,7 @@ import { BACKENDS, type Backend } from '../backends/backend.ts'
 import { doctor } from './doctor.ts'
 import { loadEnvFile } from './env-file.ts'
 import { invoke } from './invoke.ts'
-import { serve } from './receive.ts'
+import { parseListen, serve } from './receive.ts'
 
 const USAGE = `queuebell: a push before your users see the spinner
 
@@ -14,7 +14,8 @@ const USAGE = `queuebell: a push before your users see the spinner
       --why             prints each rule's decision
       --shard 2/8       only the second of eight parts of the endpoints
   invoke heartbeat-receive --serve 8080
-                        the receiver of heartbeats, with the state folder
+                        the receiver of heartbeats, with the state folder;
+                        0.0.0.0:8080 lets workers on other machines reach it
   doctor <function>     what each rule reads, found or missing
       --push            sends a test push
 
@@ -48,10 +49,11 @@ export async function main(args: string[]): Promise<number> {
 }
 
 /** Serves heartbeats until the process is told to stop. */
-async function receive(port: string): Promise<number> {
-  if (!/^\d+$/.test(port) || Number(port) > 65_535) return misused(`--serve ${port}: not a port`)
+async function receive(listen: string): Promise<number> {
+  const place = parseListen(listen)
+  if (!place) return misused(`--serve ${listen}: neither a port nor an address with one, as in 0.0.0.0:8080`)
   try {
-    const serving = await serve(Number(port), process.env)
+    const serving = await serve(place.port, process.env, { host: place.host })
     console.log(`heartbeats are received at ${serving.url}/<worker>`)
     await new Promise<void>((resolve) => {
       process.once('SIGINT', resolve)

@@ -23,6 +23,16 @@ const LIMITS = {
 }
 
 /**
+ * Where to listen: `8080` for this machine alone, `0.0.0.0:8080` or `[::]:8080` so that workers elsewhere reach it.
+ * @returns `undefined` when the text is neither.
+ */
+export function parseListen(text: string): { host: string; port: number } | undefined {
+  const [, inBrackets, bare, port] = /^(?:(?:\[([\da-f:.]+)\]|([\w.-]+)):)?(\d{1,5})$/i.exec(text) ?? []
+  if (port === undefined || Number(port) > 65_535) return undefined
+  return { host: inBrackets ?? bare ?? '127.0.0.1', port: Number(port) }
+}
+
+/**
  * The receiver as an HTTP server, for a laptop, a container or a small machine:
  * `invoke heartbeat-receive --serve 8080`.
  * @param port 0 takes a free one.

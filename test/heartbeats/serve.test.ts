@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import type { LambdaFunctionURLEvent } from 'aws-lambda'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type Serving, serve } from '../../src/cli/receive.ts'
+import { parseListen, type Serving, serve } from '../../src/cli/receive.ts'
 
 const TOKEN = 'planted-token-4711'
 let dir: string
@@ -161,4 +161,19 @@ describe('the receiver behind a function URL', () => {
     vi.stubEnv('HEARTBEAT_WORKERS', 'indexer=60s+30s')
     expect(await receive(event('GET', '/indexer'))).toEqual({ statusCode: 204 })
   })
+})
+
+test.each([
+  ['8080', { host: '127.0.0.1', port: 8080 }],
+  ['0', { host: '127.0.0.1', port: 0 }],
+  ['0.0.0.0:8080', { host: '0.0.0.0', port: 8080 }],
+  ['[::]:8080', { host: '::', port: 8080 }],
+  ['localhost:1', { host: 'localhost', port: 1 }],
+  ['65536', undefined],
+  ['http://0.0.0.0:8080', undefined],
+  [':8080', undefined],
+  ['', undefined],
+  ['port', undefined],
+])('--serve %s', (text, place) => {
+  expect(parseListen(text)).toEqual(place)
 })
