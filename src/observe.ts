@@ -4,6 +4,7 @@ import { canaries } from './canary/canary.ts'
 import type { Config, Endpoint } from './config/config.ts'
 import { readBeats } from './heartbeats/beats.ts'
 import type { IO } from './io.ts'
+import { createMask } from './log.ts'
 import type { Answer, Observation } from './rules/observation.ts'
 import { openDispatcher } from './scrape/get.ts'
 import { scrape, scrapeGpu } from './scrape/scrape.ts'
@@ -16,8 +17,26 @@ export interface ObserveOptions {
   runId: string
 }
 
-/** Asks every endpoint at once, each with its own deadline inside the run's. Nothing is thrown for an endpoint. */
+/**
+ * Asks every endpoint at once, each with its own deadline inside the run's. Nothing is thrown for an endpoint, and no
+ * text of an answer repeats a secret that the server was asked with.
+ */
 export async function observe(config: Config, io: IO, options: ObserveOptions): Promise<Observation[]> {
+  const hide = createMask(config.secrets)
+  const observations = await ask(config, io, options)
+  return observations.map((observation) => withoutSecrets(observation, hide))
+}
+
+function withoutSecrets(observation: Observation, hide: (text: string) => string): Observation {
+  const detail = <T extends { detail?: string | undefined }>(facts: T): T =>
+    facts.detail === undefined ? facts : { ...facts, detail: hide(facts.detail) }
+  const canary = observation.canary && detail(observation.canary)
+  if (observation.up === false)
+    return { ...observation, failure: detail(observation.failure), ...(canary ? { canary } : {}) }
+  return canary ? { ...observation, canary } : observation
+}
+
+async function ask(config: Config, io: IO, options: ObserveOptions): Promise<Observation[]> {
   const left = Math.max(1, Math.floor(options.deadline - io.now()))
   const signal = AbortSignal.timeout(left)
   const connections = openDispatcher()

@@ -62,7 +62,7 @@ export function scheduled(
       const tick = event?.time === undefined ? Number.NaN : Date.parse(event.time)
       const deadline = io.now() + limitOf(config, context)
       const options = { config, io, tick: Number.isNaN(tick) ? undefined : tick, deadline }
-      const report = await (lambda ? measured(options) : run(options))
+      const report = await inTime(lambda ? measured(options) : run(options), deadline - io.now() + MARGIN / 2)
       if (report.problems.length > 0) throw new RunFailed(report.problems.join('\n'))
       return { statusCode: 200, body: JSON.stringify(report.result) }
     } catch (error) {
@@ -105,6 +105,17 @@ async function measured(options: RunOptions): Promise<RunReport> {
 /** Past the console, before whose lines Lambda's runtime sets the time and its own words: the line is JSON alone. */
 function writeLine(line: string): void {
   process.stdout.write(`${line}\n`)
+}
+
+/** A store that falls silent in the middle must not hold the run until the platform cuts it off without a word. */
+async function inTime<T>(running: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    const why = 'the run did not end within its time: did the state store or the push server stop answering?'
+    timer = setTimeout(() => reject(new RunFailed(why)), ms)
+  })
+  running.catch(() => {}) // it may still fail when nobody waits for it
+  return Promise.race([running, late]).finally(() => clearTimeout(timer))
 }
 
 /** The real clock, store and log of a process. */

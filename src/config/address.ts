@@ -69,6 +69,16 @@ export function querySecrets(url: URL): string[] {
   return [...url.searchParams].filter(([name, v]) => v !== '' && SECRET_NAME.test(name)).map(([, v]) => v)
 }
 
+/** An endpoint's address as results, messages and state may show it: credentials in its query as stars. */
+export function shownUrl(address: string): string {
+  if (!URL.canParse(address)) return address
+  const url = new URL(address)
+  const names = [...url.searchParams.keys()].filter((name) => SECRET_NAME.test(name))
+  if (names.length === 0) return address
+  for (const name of names) url.searchParams.set(name, '***')
+  return url.href
+}
+
 const SECRET_NAME = /token|key|secret|password|passwd|signature|^sig$|auth/i
 
 function credentialsOf(url: URL): Credentials | Refusal | undefined {

@@ -1,3 +1,4 @@
+import { shownUrl } from '../config/address.ts'
 import type { Config } from '../config/config.ts'
 import type { EndpointResult } from '../result.ts'
 import type { Notification } from '../state/notification.ts'
@@ -112,7 +113,7 @@ function resultOf(one: View, alerts: Record<string, Alert>, kind: EndpointResult
   const notes = notesOf(one)
   return {
     name: endpoint.name,
-    url: endpoint.url,
+    url: shownUrl(endpoint.url),
     up,
     ...(model === undefined ? {} : { model }),
     signals: { up: up ? 1 : 0, ...derived.numbers },

@@ -1,3 +1,4 @@
+import { shownUrl } from '../config/address.ts'
 import type { DerivedSignal, Numbers, Scene, Verdict } from '../state/notification.ts'
 import type { View } from './view.ts'
 
@@ -48,7 +49,7 @@ export function sceneOf(view: View, verdict: Verdict | undefined, of: number, no
   const hasSpark = after.recent.filter(([, value]) => value !== null).length > 1
   return {
     backend: view.backend,
-    url: view.endpoint.url,
+    url: shownUrl(view.endpoint.url),
     numbers,
     of,
     ...(model === undefined ? {} : { model }),

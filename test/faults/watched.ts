@@ -26,6 +26,13 @@ export async function openWatched(): Promise<Watched> {
       response.end(text)
     }, watched.delay())
   })
-  const watched: Watched = { url: server.url, waiting: 1, seconds: 0, delay: () => 0, looks: () => looks, close: server.close }
+  const watched: Watched = {
+    url: server.url,
+    waiting: 1,
+    seconds: 0,
+    delay: () => 0,
+    looks: () => looks,
+    close: server.close,
+  }
   return watched
 }
