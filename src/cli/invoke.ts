@@ -2,6 +2,7 @@ import type { Backend } from '../backends/backend.ts'
 import { type Config, ConfigError } from '../config/config.ts'
 import { parseDuration } from '../config/duration.ts'
 import { parseConfig } from '../config/parse.ts'
+import type { Log, LogFields } from '../io.ts'
 import { mask } from '../log.ts'
 import { run } from '../run.ts'
 import { limitOf, realIO } from '../scheduled.ts'
@@ -71,7 +72,7 @@ async function repeat(config: Config, options: InvokeOptions, every: number): Pr
 async function once(config: Config, options: InvokeOptions): Promise<number> {
   const io = realIO(config)
   const pushed: string[] = []
-  const quiet = options.json || config.logLevel === 'info' ? silent : io.log
+  const quiet = options.json || config.logLevel === 'info' ? terminalLog(config) : io.log
   try {
     const report = await run({
       config,
@@ -93,12 +94,14 @@ async function once(config: Config, options: InvokeOptions): Promise<number> {
   }
 }
 
-/** In the terminal the table says it all; logs come back with `LOG_LEVEL=debug`. */
-const silent = {
-  debug() {},
-  info() {},
-  warn: (text: string) => console.error(text),
-  error: (text: string) => console.error(text),
+/** In the terminal the table says what a run did; only what is wrong is added. Any other `LOG_LEVEL` brings the JSON lines. */
+function terminalLog({ secrets }: Config): Log {
+  const tell = (text: string, { status, failure, reason }: LogFields = {}) => {
+    if (text === 'run') return
+    const facts = [status, failure, reason].filter((fact) => fact !== undefined)
+    console.error(mask(facts.length > 0 ? `${text} (${facts.join(', ')})` : text, secrets))
+  }
+  return { debug() {}, info() {}, warn: tell, error: tell }
 }
 
 function frame(title: string, body: string): string {

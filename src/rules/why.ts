@@ -15,13 +15,16 @@ const SHORT_PAST = 'its own past is too short: it needs an hour and 10 values'
 export function whyUnknown(rule: Rule, view: View): string | undefined {
   const { observation, derived, readings, window } = view
   if (observation.up === undefined) return `not asked: canary ${observation.canary.status}`
-  if (observation.up === false) return `no usable answer: ${observation.failure.code ?? observation.failure.kind}`
+  if (observation.up === false) {
+    const { kind, code, status } = observation.failure
+    return ['no usable answer:', kind, status, code].filter((part) => part !== undefined).join(' ')
+  }
   const { measure } = rule
   const gone = absent(rule, view)
   if (gone !== undefined) return gone
   switch (measure.kind) {
     case 'growth':
-      return `needs ${measure.runs + 1} runs in a row with a number`
+      return `has ${knownInARow(view)} of the ${measure.runs + 1} runs in a row that it compares`
     case 'mean':
       return tooFew(measure.signal, ENOUGH.mean, view)
     case 'quantile':
@@ -81,6 +84,11 @@ function absent(rule: Rule, { readings, faults, modelMissing }: View): string | 
   return `not on the page: ${gone.join(either ? ' or ' : ', ')}`
 }
 
+/** The latest runs without one that knew nothing. */
+function knownInARow({ after: { recent } }: View): number {
+  return recent.length - 1 - recent.findLastIndex(([, value]) => value === null)
+}
+
 function tooFew(signal: HistogramSignal, enough: number, { window }: View): string {
   if (!window) return FIRST
   const found = window.histograms[signal]
@@ -131,7 +139,10 @@ function phaseOf({ rule, alert, before, after, judgement }: Decision): string | 
     return before === 'pending' ? 'ended before it fired' : undefined
   }
   if (!alert) return undefined
-  if (after === 'pending') return `pending since ${clock(alert.since)}, fires at ${clock(alert.since + rule.for)}`
+  if (after === 'pending') {
+    const fires = judgement === 'breach' ? `, fires at ${clock(alert.since + rule.for)}` : ''
+    return `pending since ${clock(alert.since)}${fires}`
+  }
   if (before !== 'firing') return 'fires now'
   const clears = judgement === 'clear' ? `, clear ${alert.clears} of 2 runs` : ''
   return `firing since ${clock(alert.firedAt ?? alert.since)}${clears}`
