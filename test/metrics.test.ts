@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { Config, MetricsMode } from '../src/config/config.ts'
 import { parseConfig } from '../src/config/parse.ts'
@@ -31,6 +32,13 @@ const dead: EndpointResult = {
   alerts: { down: 'firing' },
   failure: { kind: 'refused' },
 }
+/** All that may become a metric of an endpoint. */
+const SHOWN_SIGNALS = [
+  ...['up', 'waiting', 'running', 'kv_cache', 'queue_wait', 'ttft_p99', 'itl_p99', 'e2e_p99', 'tokens_per_second'],
+  ...['requests_per_second', 'prefix_hit_share', 'preemptions_per_second', 'failed_share', 'gpu_memory'],
+  ...['gpu_utilisation', 'gpu_temperature', 'gpu_xid', 'canary_total', 'canary_wait', 'canary_load', 'canary_ttft'],
+  ...['beat_age', 'observer_degraded', 'upstream_health'],
+]
 const pushes = { delivered: 2, waiting: 1, refused: 0 }
 const completed: RunResult = {
   backend: 'vllm',
@@ -137,4 +145,15 @@ test('a planted secret is in no document, even as the name of an endpoint', () =
   expect(lines).toHaveLength(2)
   expect(lines.join('\n')).not.toContain('planted')
   for (const line of lines) expect(() => JSON.parse(line)).not.toThrow()
+})
+
+test('docs/logs.md names every metric with its unit', () => {
+  const text = readFileSync('docs/logs.md', 'utf8')
+  const signals = Object.fromEntries(SHOWN_SIGNALS.map((name) => [name, 0.5]))
+  const result = { ...completed, endpoints: [{ ...busy, signals }] }
+  const named = documents({ ...figures, result }, config('all')).flatMap((document) =>
+    Object.entries(metricsOf(document)),
+  )
+  expect(named.length).toBe(9 + SHOWN_SIGNALS.length)
+  for (const [name, [unit]] of named) expect(text).toContain(`| \`${name}\` | ${unit} |`)
 })
