@@ -157,3 +157,16 @@ test('docs/logs.md names every metric with its unit', () => {
   expect(named.length).toBe(9 + SHOWN_SIGNALS.length)
   for (const [name, [unit]] of named) expect(text).toContain(`| \`${name}\` | ${unit} |`)
 })
+
+test.each([
+  [50, 'all', true, 0],
+  [51, 'all', true, 1],
+  [51, 'own', true, 0],
+  [51, 'all', false, 0],
+])('%i endpoints with METRICS=%s (in Lambda: %s): %i warnings of the cost', (count, mode, lambda, warnings) => {
+  const endpoints = Array.from({ length: count }, (_, i) => `e${i}=http://10.0.0.5:8000/${i}`).join(' ')
+  const env = { VLLM_ENDPOINTS: endpoints, METRICS: mode, NOTIFLY_URL: 'http://10.0.0.1', NOTIFLY_TOKEN: 'a-token' }
+  const parsed = parseConfig('vllm', { ...env, STATE_BUCKET: 'state' }, { lambda })
+  if ('problems' in parsed) throw new Error(parsed.problems.join('\n'))
+  expect(parsed.config.warnings.filter((warning) => warning.startsWith('METRICS=all'))).toHaveLength(warnings)
+})

@@ -38,6 +38,7 @@ export function parseConfig(
   const state = readStatePlace(env, options.lambda)
   const general = readGeneral(env)
   checkCanary(env, endpoints, general.canary)
+  if (options.lambda && general.metrics === 'all' && endpoints.length > MANY_METRICS) warnOfCost(env, endpoints.length)
   const discovery = sources.length === 0 ? undefined : discoveryOf(env, backend, settings, sources, named)
   if (env.problems.size > 0) return { problems: [...env.problems] }
   const config: Config = {
@@ -53,6 +54,15 @@ export function parseConfig(
   if (!discovery) return { config }
   const expand = (found: readonly Target[]) => parseConfig(backend, variables, { ...options, found })
   return { config: { ...config, discovery: { ...discovery, expand } } }
+}
+
+/** Endpoints whose signals as metrics cost some 200 dollars a month. */
+const MANY_METRICS = 50
+
+function warnOfCost(env: Environment, endpoints: number): void {
+  env.warnings.add(
+    `METRICS=all writes the signals of ${endpoints} endpoints as CloudWatch metrics, each at a monthly price: see docs/logs.md`,
+  )
 }
 
 function discoveryOf(
