@@ -1,16 +1,21 @@
 import type { LambdaFunctionURLEvent, LambdaFunctionURLResult } from 'aws-lambda'
 import { MOST_BODY } from '../src/heartbeats/beat.ts'
 import { openReceiver } from '../src/heartbeats/receiver.ts'
+import { withParameters } from '../src/secrets/parameters.ts'
 
-/** Opened at the first call: a wrong configuration is an error of that call, not of the import. */
-let receiver: ReturnType<typeof openReceiver> | undefined
+/** Opened at the first call, so that a wrong configuration is an error of that call, and anew when the token was rotated. */
+let kept: { token: string | undefined; receiver: ReturnType<typeof openReceiver> } | undefined
 
 /** Takes the beats of workers behind a function URL. Rejects when the configuration is wrong: Lambda then answers 502 and counts an error. */
 export async function handler(event: LambdaFunctionURLEvent): Promise<LambdaFunctionURLResult> {
-  receiver ??= openReceiver(process.env, { lambda: process.env.AWS_LAMBDA_FUNCTION_NAME !== undefined })
+  const env = await withParameters(process.env, Date.now())
+  const token = env.HEARTBEAT_TOKEN
+  if (kept === undefined || kept.token !== token) {
+    kept = { token, receiver: openReceiver(env, { lambda: env.AWS_LAMBDA_FUNCTION_NAME !== undefined }) }
+  }
   const bytes = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8')
   const bodyTooLarge = bytes.byteLength > MOST_BODY
-  const { status, headers, body } = await receiver({
+  const { status, headers, body } = await kept.receiver({
     method: event.requestContext.http.method,
     path: event.rawPath,
     query: new URLSearchParams(event.rawQueryString),

@@ -6,6 +6,7 @@ import type { IO } from './io.ts'
 import { createLog, mask } from './log.ts'
 import { metricLines } from './metrics.ts'
 import { type RunOptions, type RunReport, run } from './run.ts'
+import { withParameters } from './secrets/parameters.ts'
 import { openStore } from './state/open.ts'
 import type { Store } from './state/store.ts'
 import { parseShard } from './targets/shards.ts'
@@ -48,7 +49,7 @@ export function scheduled(
   backend: Backend,
 ): (event?: ScheduledEvent, context?: ScheduledContext) => Promise<HandlerAnswer> {
   return async (event, context) => {
-    const env = process.env
+    const env = await withParameters(process.env, Date.now())
     const lambda = env.AWS_LAMBDA_FUNCTION_NAME !== undefined
     const parsed = parseConfig(backend, env, { lambda })
     const shard = event?.shard === undefined ? undefined : parseShard(event.shard)
@@ -62,7 +63,7 @@ export function scheduled(
       const tick = event?.time === undefined ? Number.NaN : Date.parse(event.time)
       const deadline = io.now() + limitOf(config, context)
       const options = { config, io, tick: Number.isNaN(tick) ? undefined : tick, deadline }
-      const report = await inTime(lambda ? measured(options) : run(options), deadline - io.now() + MARGIN / 2)
+      const report = await inTime(lambda ? measured(options) : run(options), deadline - io.now() + MARGIN / 4)
       if (report.problems.length > 0) throw new RunFailed(report.problems.join('\n'))
       return { statusCode: 200, body: JSON.stringify(report.result) }
     } catch (error) {
