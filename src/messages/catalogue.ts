@@ -107,6 +107,8 @@ export interface Catalogue {
     lateLine(headline: string, from: string, to: string): string
     maybeSent: string
     says(who: 'server' | 'worker', text: string): string
+    /** Where a redirect leads. */
+    pointsTo(address: string): string
     subject(subject: string, text: string): string
     more(count: number): string
     /** `cause: nothing listens on the port`. */

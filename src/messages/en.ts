@@ -166,6 +166,7 @@ export const en: Catalogue = {
     lateLine: (headline, from, to) => `🕓 Was from ${from} to ${to}: ${inner(headline)}.`,
     maybeSent: '(Perhaps a repetition: the answer to the first push was lost.)',
     says: (who, text) => `${who === 'worker' ? 'Worker' : 'Server'} says: “${text}”`,
+    pointsTo: (address) => `It points to ${address}`,
     subject: (subject, text) => `${subject}: ${inner(text)}`,
     more: (count) => `… and ${n.count(count)} more.`,
     cause: (words) => `cause: ${words}`,

@@ -164,6 +164,7 @@ export const ru: Catalogue = {
     lateLine: (headline, from, to) => `🕓 Было с ${from} до ${to}: ${inner(headline)}.`,
     maybeSent: '(Возможно, повтор: ответ на первый пуш потерялся.)',
     says: (who, text) => `${who === 'worker' ? 'Слова воркера' : 'Ответ сервера'}: «${text}»`,
+    pointsTo: (address) => `Новый адрес: ${address}`,
     subject: (subject, text) => `${subject}: ${inner(text)}`,
     more: (count) => `… и ещё ${n.count(count)}.`,
     cause: (words) => `причина: ${words}`,

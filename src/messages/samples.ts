@@ -312,7 +312,8 @@ function downs(): Sample[] {
     'not-authorised': { kind: 'not-authorised', status: 401, detail: '{"error":"Authentication required"}' },
     'not-found': { kind: 'not-found', status: 404 },
     http: { kind: 'http', status: 500, detail: 'Internal Server Error' },
-    redirected: { kind: 'redirected', status: 307 },
+    redirected: { kind: 'redirected', status: 307, detail: 'https://10.0.0.5/metrics' },
+    'redirect-loop': { kind: 'redirect-loop', status: 302 },
     'not-prometheus': { kind: 'not-prometheus', status: 200, detail: '<!doctype html><title>Sign in</title>' },
     compressed: { kind: 'compressed' },
     'too-large': { kind: 'too-large' },
@@ -327,6 +328,14 @@ function downs(): Sample[] {
   }))
   return [
     ...all,
+    {
+      name: 'down: declared compressed, and is not',
+      facts: [fact('down', { value: 3, failure: { kind: 'compressed', code: 'Z_DATA_ERROR' }, scene: dead })],
+    },
+    {
+      name: 'down: an empty page',
+      facts: [fact('down', { value: 3, failure: { kind: 'not-prometheus' }, scene: dead })],
+    },
     {
       name: 'down: overloaded',
       facts: [

@@ -3,7 +3,7 @@ import type { Catalogue } from './catalogue.ts'
 import type { Facts } from './clean.ts'
 import { type Draft, fitTitle, type Line } from './fit.ts'
 import { isOver } from './group.ts'
-import { detailOf, headlineOf, isCanaryRule, lengthOf, nowOf } from './sentence.ts'
+import { detailOf, headlineOf, isCanary, isCanaryRule, lengthOf, nowOf } from './sentence.ts'
 import { afterwards, meanwhile, QUEUE } from './surroundings.ts'
 
 /** A push this much after its facts says as of when they are. Milliseconds. */
@@ -60,9 +60,14 @@ function nowLines(note: Notification, catalogue: Catalogue, now: number): Line[]
     .join(' ')
   const words =
     note.failure?.detail ?? note.beat?.failed?.body ?? (isCanaryRule(note) ? note.scene?.canary?.detail : undefined)
+  if (words === undefined) return [{ text, rank: 0 }]
+  const said =
+    note.failure?.kind === 'redirected' && !isCanary(note)
+      ? line.pointsTo(words)
+      : line.says(note.beat ? 'worker' : 'server', words)
   return [
     { text, rank: 0 },
-    ...(words === undefined ? [] : [{ text: line.says(note.beat ? 'worker' : 'server', words), rank: 3 }]),
+    { text: said, rank: 3 },
   ]
 }
 

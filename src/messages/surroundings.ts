@@ -101,13 +101,13 @@ function pick<K extends string, V>(name: K, value: V | undefined): { [P in K]?: 
   return value === undefined ? {} : ({ [name]: value } as { [P in K]?: V })
 }
 
-/** The line of the endpoint's main signal: the queue; the wait of a canary; the memory of a GPU. */
+/** The line of the endpoint's main signal: the queue; the wait of a canary; the memory of a GPU; a gateway's KV cache. */
 function sparkOf(scene: Scene, main: Notification, catalogue: Catalogue): string | undefined {
   const drawn = sparkline(scene.spark ?? [])
   if (!drawn || scene.backend === 'heartbeat-check') return undefined
   const { numbers, line } = catalogue
   const isWait = scene.backend === 'ollama' || scene.backend === 'openai'
-  const isShare = scene.backend === 'dcgm' || (scene.backend === 'gateway' && drawn.first <= 1 && drawn.last <= 1)
+  const isShare = scene.backend === 'dcgm' || scene.backend === 'gateway'
   const write = isWait ? numbers.seconds : isShare ? numbers.percent : numbers.count
   const name = isWait
     ? line.sparkOf.wait

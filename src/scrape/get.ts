@@ -131,12 +131,13 @@ async function follow(
     const location = response.headers.get('location')
     if (response.status < 300 || response.status > 399 || response.status === 304 || location === null) return response
     discard(response.body)
-    const target = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
-    if (target?.origin !== url.origin || hops === MAX_HOPS) {
-      const detail = target === undefined ? undefined : mask(target.origin + target.pathname, secretsOf(init.headers))
+    const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
+    if (next?.origin !== url.origin) {
+      const detail = next === undefined ? undefined : mask(next.origin + next.pathname, secretsOf(init.headers))
       return { kind: 'redirected', status: response.status, ...(detail === undefined ? {} : { detail }) }
     }
-    url = target
+    if (hops === MAX_HOPS) return { kind: 'redirect-loop', status: response.status }
+    url = next
   }
 }
 

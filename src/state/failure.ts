@@ -9,9 +9,10 @@ export const FAILURE_KINDS = [
   'not-authorised', // 401, 403
   'not-found', // 404: no metrics here
   'http', // any other status
-  'redirected', // to another origin, or too often
-  'not-prometheus', // HTML, JSON or nothing where text was expected
-  'compressed', // compressed bytes that were not declared
+  'redirected', // to another origin, or to no address
+  'redirect-loop', // within the origin, too often
+  'not-prometheus', // HTML, JSON, other text (in `detail`) or nothing where metrics were expected
+  'compressed', // compressed bytes that were not declared, or declared ones that are not (with a code)
   'too-large',
   'stream-error', // a canary's stream said `error`
   'bad-answer', // a canary's answer could not be understood

@@ -128,7 +128,17 @@ const DOWNS: [string, Failure, string, string][] = [
     'Server is overloaded or loading (HTTP 429)',
     'do not restart it before you have looked',
   ],
-  ['76', { kind: 'not-prometheus', status: 200 }, 'Address does not serve metrics', 'a web page, JSON or nothing came'],
+  ['76', { kind: 'not-prometheus' }, 'Address does not serve metrics', 'an empty page came'],
+  ['76', { kind: 'not-prometheus', detail: 'Sign in' }, 'Address does not serve metrics', 'a web page, JSON or other'],
+  ['74', { kind: 'redirected', status: 302, detail: 'http://b/m' }, 'Metrics have moved', 'It points to http://b/m'],
+  ['74', { kind: 'redirect-loop', status: 302 }, 'Metrics redirect in a circle', 'leads back to itself'],
+  ['78', { kind: 'compressed' }, 'Metrics are garbled', 'without being declared'],
+  [
+    '77',
+    { kind: 'compressed', code: 'Z_DATA_ERROR' },
+    'Metrics are garbled',
+    'not compressed in the way its header says',
+  ],
 ]
 
 test.each(DOWNS)('case %s: down is told by its cause: %o', (_, failure, title, words) => {

@@ -368,7 +368,7 @@ describe('redirects', () => {
 
   test('a loop ends after a few hops', async () => {
     const server = await serve((_, response) => response.writeHead(302, { location: '/metrics' }).end())
-    expect(await failure(`${server.url}/metrics`)).toMatchObject({ kind: 'redirected', status: 302 })
+    expect(await failure(`${server.url}/metrics`)).toMatchObject({ kind: 'redirect-loop', status: 302 })
     expect(server.requests.length).toBeLessThanOrEqual(6)
   })
 

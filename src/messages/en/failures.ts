@@ -1,23 +1,5 @@
-import type { Failure } from '../../state/failure.ts'
-import type { Catalogue, FailureTexts } from '../catalogue.ts'
-
-/** ` (ECONNREFUSED)`: the network's own code, where there is one. */
-function code(failure: Failure): string {
-  return failure.code === undefined ? '' : ` (${failure.code})`
-}
-
-function status(failure: Failure, otherwise: string): string {
-  return failure.status === undefined ? otherwise : `HTTP ${failure.status}`
-}
-
-function same(headline: string, words: string, todo: string): FailureTexts {
-  return { headline: () => headline, words: (failure) => `${words}${code(failure)}`, todo: () => todo }
-}
-
-/** 503 and 429 come from a server that is alive: full, or still loading its model. */
-function isOverload(failure: Failure): boolean {
-  return failure.status === 503 || failure.status === 429
-}
+import type { Catalogue } from '../catalogue.ts'
+import { code, isDeclared, isOverload, same, status } from '../failure-shapes.ts'
 
 export const failuresEn: Catalogue['failures'] = {
   refused: same(
@@ -79,26 +61,42 @@ export const failuresEn: Catalogue['failures'] = {
         ? 'The server is there, but full or still loading its model: do not restart it before you have looked.'
         : 'Inference may still work: try a request by hand, then look at the server log.',
   },
-  redirected: same(
-    'Metrics have moved',
-    'the server redirects to another address, which we do not follow',
-    'Put the new address into the endpoint setting.',
+  redirected: {
+    headline: (_, canary) => `${canary ? 'API has' : 'Metrics have'} moved`,
+    words: () => 'the server redirects to another address, which we do not follow',
+    todo: () => 'Put the new address into the endpoint setting.',
+  },
+  'redirect-loop': same(
+    'Metrics redirect in a circle',
+    'the server sends us from one address to another without an end',
+    'Open the address by hand: a rule of the server or of a proxy in front leads back to itself.',
   ),
-  'not-prometheus': same(
-    'Address does not serve metrics',
-    'a web page, JSON or nothing came where metrics were expected',
-    'A proxy or a login page may stand in front: open the address by hand.',
-  ),
-  compressed: same(
-    'Metrics are garbled',
-    'compressed bytes came without being declared',
-    'A proxy drops the Content-Encoding header: let it pass, or switch compression off.',
-  ),
-  'too-large': same(
-    'Metrics page is too large',
-    'the metrics page is larger than 16 MiB',
-    'Something multiplies series (labels per user or key): reduce them at the server.',
-  ),
+  'not-prometheus': {
+    headline: () => 'Address does not serve metrics',
+    words: (failure) =>
+      `${failure.detail === undefined ? 'an empty page' : 'a web page, JSON or other text'} came where metrics were expected`,
+    todo: () => 'A proxy or a login page may stand in front: open the address by hand.',
+  },
+  compressed: {
+    headline: (_, canary) => (canary ? 'Answer is garbled' : 'Metrics are garbled'),
+    words: (failure) =>
+      isDeclared(failure)
+        ? `the answer is not compressed in the way its header says${code(failure)}`
+        : 'compressed bytes came without being declared',
+    todo: (failure) =>
+      isDeclared(failure)
+        ? 'The server or a proxy sets a wrong Content-Encoding header: mend it, or switch compression off.'
+        : 'A proxy drops the Content-Encoding header: let it pass, or switch compression off.',
+  },
+  'too-large': {
+    headline: (_, canary) => `${canary ? 'Answer' : 'Metrics page'} is too large`,
+    words: (_, canary) =>
+      canary ? 'the answer is far longer than that of one token' : 'the metrics page is larger than 16 MiB',
+    todo: (_, canary) =>
+      canary
+        ? 'Is this really that kind of server? Try a request by hand.'
+        : 'Something multiplies series (labels per user or key): reduce them at the server.',
+  },
   'stream-error': same(
     'Server breaks off with an error',
     'the answer began and then said “error”',

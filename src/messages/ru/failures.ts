@@ -1,23 +1,5 @@
-import type { Failure } from '../../state/failure.ts'
-import type { Catalogue, FailureTexts } from '../catalogue.ts'
-
-/** ` (ECONNREFUSED)`: the network's own code, where there is one. */
-function code(failure: Failure): string {
-  return failure.code === undefined ? '' : ` (${failure.code})`
-}
-
-function status(failure: Failure, otherwise: string): string {
-  return failure.status === undefined ? otherwise : `HTTP ${failure.status}`
-}
-
-function same(headline: string, words: string, todo: string): FailureTexts {
-  return { headline: () => headline, words: (failure) => `${words}${code(failure)}`, todo: () => todo }
-}
-
-/** 503 and 429 come from a server that is alive: full, or still loading its model. */
-function isOverload(failure: Failure): boolean {
-  return failure.status === 503 || failure.status === 429
-}
+import type { Catalogue } from '../catalogue.ts'
+import { code, isDeclared, isOverload, same, status } from '../failure-shapes.ts'
 
 export const failuresRu: Catalogue['failures'] = {
   refused: same(
@@ -74,26 +56,41 @@ export const failuresRu: Catalogue['failures'] = {
         ? 'Сервер жив, но переполнен или ещё грузит модель: не перезапускайте, не посмотрев.'
         : 'Инференс при этом может работать: отправьте запрос вручную, затем смотрите лог сервера.',
   },
-  redirected: same(
-    'Метрики переехали',
-    'сервер перенаправляет на другой адрес, туда мы не ходим',
-    'Пропишите новый адрес в настройке эндпоинта.',
+  redirected: {
+    headline: (_, canary) => (canary ? 'API переехал' : 'Метрики переехали'),
+    words: () => 'сервер перенаправляет на другой адрес, туда мы не ходим',
+    todo: () => 'Пропишите новый адрес в настройке эндпоинта.',
+  },
+  'redirect-loop': same(
+    'Метрики перенаправляют по кругу',
+    'сервер без конца перенаправляет с адреса на адрес',
+    'Откройте адрес вручную: правило на сервере или на прокси перед ним ведёт само на себя.',
   ),
-  'not-prometheus': same(
-    'По адресу отдают не метрики',
-    'вместо метрик пришла веб-страница, JSON или пустота',
-    'Возможно, впереди стоит прокси или страница входа: откройте адрес вручную.',
-  ),
-  compressed: same(
-    'Метрики нечитаемы',
-    'пришли сжатые байты без указания об этом',
-    'Прокси теряет заголовок Content-Encoding: пропустите его или выключите сжатие.',
-  ),
-  'too-large': same(
-    'Страница метрик слишком велика',
-    'страница метрик больше 16 МиБ',
-    'Что-то плодит ряды (метки на каждого пользователя или ключ): сократите их на сервере.',
-  ),
+  'not-prometheus': {
+    headline: () => 'По адресу отдают не метрики',
+    words: (failure) =>
+      `вместо метрик пришла ${failure.detail === undefined ? 'пустая страница' : 'веб-страница, JSON или другой текст'}`,
+    todo: () => 'Возможно, впереди стоит прокси или страница входа: откройте адрес вручную.',
+  },
+  compressed: {
+    headline: (_, canary) => (canary ? 'Ответ нечитаем' : 'Метрики нечитаемы'),
+    words: (failure) =>
+      isDeclared(failure)
+        ? `ответ сжат не так, как сказано в заголовке${code(failure)}`
+        : 'пришли сжатые байты без указания об этом',
+    todo: (failure) =>
+      isDeclared(failure)
+        ? 'Сервер или прокси ставит неверный заголовок Content-Encoding: исправьте его или выключите сжатие.'
+        : 'Прокси теряет заголовок Content-Encoding: пропустите его или выключите сжатие.',
+  },
+  'too-large': {
+    headline: (_, canary) => (canary ? 'Ответ слишком велик' : 'Страница метрик слишком велика'),
+    words: (_, canary) => (canary ? 'ответ намного длиннее одного токена' : 'страница метрик больше 16 МиБ'),
+    todo: (_, canary) =>
+      canary
+        ? 'Тот ли это сервер? Отправьте запрос вручную.'
+        : 'Что-то плодит ряды (метки на каждого пользователя или ключ): сократите их на сервере.',
+  },
   'stream-error': same(
     'Сервер обрывает ответ ошибкой',
     'ответ начался и закончился ошибкой',

@@ -1,0 +1,26 @@
+import type { Failure } from '../state/failure.ts'
+import type { FailureTexts } from './catalogue.ts'
+
+/** ` (ECONNREFUSED)`: the network's own code, where there is one. */
+export function code(failure: Failure): string {
+  return failure.code === undefined ? '' : ` (${failure.code})`
+}
+
+export function status(failure: Failure, otherwise: string): string {
+  return failure.status === undefined ? otherwise : `HTTP ${failure.status}`
+}
+
+/** A kind of failure whose texts are the same whatever else is known of it. */
+export function same(headline: string, words: string, todo: string): FailureTexts {
+  return { headline: () => headline, words: (failure) => `${words}${code(failure)}`, todo: () => todo }
+}
+
+/** 503 and 429 come from a server that is alive: full, or still loading its model. */
+export function isOverload(failure: Failure): boolean {
+  return failure.status === 503 || failure.status === 429
+}
+
+/** A code names what decoding failed with, so the bytes were declared compressed; without one they were not. */
+export function isDeclared(failure: Failure): boolean {
+  return failure.code !== undefined
+}
