@@ -71,7 +71,8 @@ async function inProcess(story: Pick<Story, 'backend' | 'env'>, stateDir: string
   )
   const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
   try {
-    return JSON.parse(out)
+    // The bundle may have logged before.
+    return JSON.parse(out.trimEnd().split('\n').at(-1) ?? '')
   } catch {
     throw new Error(`the player said: ${out}\n${errors}`)
   }

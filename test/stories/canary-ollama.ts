@@ -47,7 +47,7 @@ const hangs = { routes: ollama({ instead: 'hang' }) }
 
 const WATCHED = { OLLAMA_MODEL: 'm' }
 /** A real time-out, so short that a test can wait for it; a limit that it could never reach would be refused. */
-const IMPATIENT = { ...WATCHED, OLLAMA_TIMEOUT: '300ms', CANARY_LIMIT: '250ms' }
+const IMPATIENT = { ...WATCHED, OLLAMA_TIMEOUT: '600ms', CANARY_LIMIT: '500ms' }
 const LOADING = { ...WATCHED, CANARY_LOAD: 'yes' }
 /** A cold load has the priority of an end; here it must be told from one. */
 const COLD_LOAD = { ...LOADING, COLD_LOAD_LIMIT: '30s', COLD_LOAD_PRIORITY: '5' }
@@ -195,7 +195,7 @@ const LOADED: BundleStory[] = [
     name: 'a short deadline does not abort a load that we were asked to make',
     backend: 'ollama',
     env: { ...LOADING, ...IMPATIENT },
-    runs: [{ minute: 0, routes: ollama({ ...generated({ load: 40_000 }), realMs: 500 }, { loaded: false }) }],
+    runs: [{ minute: 0, routes: ollama({ ...generated({ load: 40_000 }), realMs: 900 }, { loaded: false }) }],
     pushes: [],
     requests: { 'POST /api/generate': 1, 'left before the answer': 0 },
   },
@@ -203,7 +203,7 @@ const LOADED: BundleStory[] = [
     name: 'the same short deadline does end the canary of a loaded model',
     backend: 'ollama',
     env: { ...LOADING, ...IMPATIENT },
-    runs: [{ minute: 0, routes: ollama({ ...generated({}), realMs: 500 }) }],
+    runs: [{ minute: 0, routes: ollama({ ...generated({}), realMs: 900 }) }],
     pushes: [],
     requests: { 'POST /api/generate': 1, 'left before the answer': 1 },
   },

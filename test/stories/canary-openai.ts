@@ -33,7 +33,7 @@ const refuses = (status: number, error: object) => server({ ms: 40, status, body
 
 const WATCHED = { OPENAI_MODEL: 'm' }
 /** A real time-out, so short that a test can wait for it; a limit that it could never reach would be refused. */
-const IMPATIENT = { ...WATCHED, OPENAI_TIMEOUT: '300ms', CANARY_LIMIT: '250ms' }
+const IMPATIENT = { ...WATCHED, OPENAI_TIMEOUT: '600ms', CANARY_LIMIT: '500ms' }
 
 /** An OpenAI-compatible server: a canary against a scripted one. */
 export const OPENAI_STORIES: readonly BundleStory[] = [
@@ -64,7 +64,7 @@ export const OPENAI_STORIES: readonly BundleStory[] = [
     name: 'a gateway that parks with keep-alive lines until our deadline fires: the lines are no token',
     backend: 'openai',
     env: IMPATIENT,
-    runs: [...during(0, 1, server(parks(300))), ...during(2, 4, server(streamed(50)))],
+    runs: [...during(0, 1, server(parks(600))), ...during(2, 4, server(streamed(50)))],
     pushes: [
       [0, 'fired', 'canary'],
       [3, 'resolved', 'canary'],
