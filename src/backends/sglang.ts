@@ -49,6 +49,14 @@ export const sglang: BackendTable = {
     generation_tokens: { from: named('generation_tokens_total') },
     prefix_queries: { from: named('prompt_tokens_total') },
     prefix_hits: { from: named('cached_tokens_total') },
+    // Requests and their tokens are counted when they end: a long answer moves only these.
+    steps: {
+      from: named(
+        'realtime_tokens_total',
+        'inter_token_latency_seconds_count',
+        'time_per_output_token_seconds_count', // 0.4
+      ),
+    },
   },
   modelLabels: ['model_name', 'name'],
   repeats: ['tp_rank', 'pp_rank', 'moe_ep_rank'],

@@ -88,6 +88,8 @@ function conclude(
     ...one.after,
     alerts: judgement.alerts,
     baselines: calm && one.readings ? learnFrom(one, work, now) : one.after.baselines,
+    // A code that appeared while `down` held the rule back is still to be told.
+    xids: isHeld(one, judgement) ? one.before.xids : one.after.xids,
     gpus: Object.fromEntries(Object.entries(one.after.gpus).filter(([, at]) => now - at < LOST_GPU_KEPT)),
   }
   const scene = judgement.notifications.length > 0 ? sceneOf(one, found, of, now) : undefined
@@ -96,6 +98,10 @@ function conclude(
     result: resultOf(one, judgement.alerts, firing ? found?.kind : undefined),
     notifications: scene ? withScene(judgement.notifications, scene) : [],
   }
+}
+
+function isHeld({ before }: View, { alerts }: EndpointJudgement): boolean {
+  return alerts.down?.phase === 'firing' && before.goodAt !== undefined
 }
 
 function resultOf(one: View, alerts: Record<string, Alert>, kind: EndpointResult['verdict']): EndpointResult {

@@ -4,7 +4,7 @@ import type { Alert, Outgoing } from '../state/state.ts'
 import type { Rule } from './catalogue.ts'
 import { type Decision, decision, type HoldingRule, notMeasured } from './decision.ts'
 import { judge, type Measured, measure } from './measure.ts'
-import { step } from './step.ts'
+import { type Judgement, step } from './step.ts'
 import { insideOf, type View } from './view.ts'
 
 /** What all rules of one endpoint made of one run. */
@@ -27,6 +27,8 @@ interface Context {
 }
 
 const IDLE = 15 * 60_000
+/** An upstream, a MIG instance or a lost GPU that good answers have not named for so long was taken away on purpose. */
+const FORGOTTEN = 86_400_000
 
 /** Measures and steps every active rule of one endpoint. */
 export function judgeEndpoint(context: Context): EndpointJudgement {
@@ -61,7 +63,7 @@ function judgeRule(rule: Rule, heldBy: HoldingRule | undefined, context: Context
       value: measured.value,
       interval: context.interval,
     })
-    const next = afterStep(stepped.alert, alert, rule, judgement === 'unknown' && !heldBy, context)
+    const next = afterStep(stepped.alert, alert, rule, heldBy ? 'held' : judgement, context)
     const event = next.idle ? 'resolved' : stepped.event
     const after = event === 'resolved' ? 'ok' : (next.alert?.phase ?? 'ok')
     const facts = { rule, measured, judgement, before: before[key]?.phase ?? 'ok', after } as const
@@ -72,8 +74,14 @@ function judgeRule(rule: Rule, heldBy: HoldingRule | undefined, context: Context
   }
   const measuredKeys = new Set(all.map(({ subject }) => alertKey(rule.id, subject)))
   const others = Object.entries(out.alerts).filter(([key]) => isOf(rule, key) && !measuredKeys.has(key))
+  if (context.view.readings) forget(others, context.now, out)
   if (all.length === 0 || others.length > 0)
     out.decisions.push(...notMeasured(rule, Object.fromEntries(others), heldBy, context.view))
+}
+
+/** Drops the alerts of subjects that are gone for good, without a message. */
+function forget(others: readonly [string, Alert][], now: number, out: EndpointJudgement): void {
+  for (const [key, alert] of others) if (key.includes('@') && now - alert.seenAt > FORGOTTEN) delete out.alerts[key]
 }
 
 /** Whether an alert is this rule's, for whatever subject. */
@@ -86,17 +94,20 @@ function afterStep(
   alert: Alert | undefined,
   before: Alert | undefined,
   rule: Rule,
-  unknown: boolean,
+  judgement: Judgement | 'held',
   context: Context,
 ): { alert: Alert | undefined; idle: boolean } {
   if (alert?.phase !== 'firing' || before?.phase !== 'firing') return { alert, idle: false }
   const { view, now } = context
-  const restarted = view.restarted || before.restarted ? { restarted: true as const } : {}
-  const { idleSince: _, ...rest } = { ...alert, ...restarted }
-  if (!rule.idles || !view.readings) return { alert: { ...alert, ...restarted }, idle: false }
-  if (hasTraffic(view)) return { alert: rest, idle: false }
-  const idleSince = before.idleSince ?? now
-  return { alert: { ...rest, idleSince }, idle: unknown && now - idleSince >= IDLE }
+  const { idleSince, restarted, ...rest } = alert
+  // What is still so after a restart did not end by it.
+  const byRestart = view.restarted || (restarted && judgement !== 'breach') ? { restarted: true as const } : {}
+  const kept = { ...rest, ...byRestart }
+  if (!rule.idles || !view.readings)
+    return { alert: { ...kept, ...(idleSince === undefined ? {} : { idleSince }) }, idle: false }
+  if (hasTraffic(view)) return { alert: kept, idle: false }
+  const since = idleSince ?? now
+  return { alert: { ...kept, idleSince: since }, idle: judgement === 'unknown' && now - since >= IDLE }
 }
 
 function hasTraffic(view: View): boolean {

@@ -3,7 +3,8 @@ import type { DerivedSignal } from '../state/notification.ts'
 import type { Rule } from './catalogue.ts'
 import { rateNow } from './past.ts'
 import type { Judgement } from './step.ts'
-import { gpuNames, type View } from './view.ts'
+import { flagged, increased, lost, upstreams, xids } from './subjects.ts'
+import type { View } from './view.ts'
 
 /** A rule's number for one subject in one run. */
 export interface Measured {
@@ -21,8 +22,6 @@ export interface Measured {
   renewed?: boolean
 }
 
-const unknown: Measured[] = [{ judgement: 'unknown' }]
-
 /** Measures a rule for every subject of an endpoint. `group`: the views of the endpoint's siblings, itself left out. */
 export function measure(rule: Rule, view: View, group: readonly View[], now: number): Measured[] {
   const { measure: m } = rule
@@ -31,9 +30,7 @@ export function measure(rule: Rule, view: View, group: readonly View[], now: num
     case 'gauge':
       return [{ value: numbers[m.signal] }]
     case 'inflight':
-      return numbers.running === undefined && numbers.waiting === undefined
-        ? unknown
-        : [{ value: (numbers.waiting ?? 0) + (numbers.running ?? 0) }]
+      return [inflight(view)]
     case 'growth':
       return [growth(view, m.runs)]
     case 'mean':
@@ -68,9 +65,7 @@ export function measure(rule: Rule, view: View, group: readonly View[], now: num
     case 'flag':
       return [{ value: numbers[m.signal] }]
     case 'unhealthy-upstream':
-      return Object.entries(view.readings?.subjects ?? {}).map(([subject, gauges]) =>
-        flagged(gauges.upstream_health === undefined ? undefined : gauges.upstream_health === 0, subject),
-      )
+      return upstreams(view)
     case 'increase':
       return increased(view, rule, m.signal)
     case 'canary':
@@ -104,9 +99,14 @@ function counted(runs: number, rule: Rule): Measured {
   return { value: runs, judgement: runs >= rule.limit ? 'breach' : runs > 0 ? 'between' : 'clear' }
 }
 
-function flagged(bad: boolean | undefined, subject?: string): Measured {
-  if (bad === undefined) return { subject, judgement: 'unknown' }
-  return { subject, value: bad ? 1 : 0, judgement: bad ? 'breach' : 'clear' }
+/** One half alone, where the other was seen here before, is only the least that it can be. */
+function inflight({ derived, before }: View): Measured {
+  const { waiting, running } = derived.numbers
+  if (waiting === undefined && running === undefined) return { judgement: 'unknown' }
+  const isHalf = (['waiting', 'running'] as const).some(
+    (half) => derived.numbers[half] === undefined && before.seen.includes(half),
+  )
+  return { value: (waiting ?? 0) + (running ?? 0), ...(isHalf ? { atLeast: true } : {}) }
 }
 
 /** Rose at each of the last runs: the rise over all of them; not so: 0. */
@@ -144,43 +144,6 @@ function sibling(view: View, group: readonly View[]): Measured {
     if (median > 0) return { value: own / median, usual: median }
   }
   return { judgement: 'unknown' }
-}
-
-/** An XID stays published after the event: only a change to a new code is one. What was there at our first look is old. */
-function xids(view: View): Measured[] {
-  if (!view.readings) return []
-  return Object.entries(view.readings.subjects).map(([subject, gauges]): Measured => {
-    const code = gauges.gpu_xid ?? 0
-    if (code === 0) return { subject, value: 0, judgement: 'clear' }
-    const before = view.before.xids[subject] ?? (view.before.goodAt === undefined ? code : 0)
-    if (code !== before) return { subject, value: code, judgement: 'breach', renewed: true }
-    return { subject, value: code, judgement: view.before.alerts[`gpu_xid@${subject}`] ? 'between' : 'clear' }
-  })
-}
-
-function lost(view: View): Measured[] {
-  if (!view.readings) return []
-  const present = new Set(gpuNames(view.readings, 'dcgm'))
-  return Object.keys(view.before.gpus).map((gpu) => flagged(!present.has(gpu), gpu))
-}
-
-/** Counts since the last run, by reason or upstream where the series says so. */
-function increased(
-  view: View,
-  rule: Rule,
-  signal: 'admission_rejected' | 'engine_state_stale' | 'queue_full' | 'admission_parked',
-): Measured[] {
-  if (!view.last) return []
-  const bySubject = new Map<string | undefined, number>()
-  for (const key of Object.keys(view.before.alerts)) {
-    const [id, subject] = key.split('@')
-    if (id === rule.id) bySubject.set(subject, 0)
-  }
-  for (const [labels, n] of Object.entries(view.last.byLabels[signal] ?? {})) {
-    const subject = /(?:^|,)(?:reason|upstream)="((?:[^"\\]|\\.)*)"/.exec(labels)?.[1]
-    bySubject.set(subject, (bySubject.get(subject) ?? 0) + n)
-  }
-  return [...bySubject].map(([subject, value]) => ({ subject, value }))
 }
 
 function canary(view: View, signal: 'canary_wait' | 'canary_ttft'): Measured {

@@ -7,7 +7,7 @@ import type { Measure, Rule } from './catalogue.ts'
  * Counters that every server publishes as soon as a request has finished. The others (failures, preemptions,
  * rejections) appear with their first event on some servers: after a restart their absence says nothing.
  */
-const STEADY: readonly Signal[] = ['generation_tokens', 'prompt_tokens', 'prefix_queries', 'prefix_hits']
+const STEADY: readonly Signal[] = ['finished', 'generation_tokens', 'prompt_tokens', 'prefix_queries', 'prefix_hits']
 
 /**
  * The signals that ought to be in a good answer and are not: core series of the backend, and those seen here before
@@ -25,7 +25,7 @@ export function missingSignals(
   if (table.emptyIsHealthy && Object.keys(readings.sources).length === 0) return []
   const core = signalsOf(table).filter((signal) => table.signals[signal]?.core && !isPresent(signal, readings))
   const fed = new Set(rules.flatMap((rule) => signalsFor(rule.measure)))
-  const finished = Object.values(readings.counters.finished ?? {}).some((c) => c.value > 0)
+  const finished = hasFinished(readings)
   const gone = signalsOf(table).filter((signal) => {
     if (!seen.includes(signal) || !fed.has(signal) || isPresent(signal, readings)) return false
     if (table.signals[signal]?.zeroBeside) return false
@@ -33,6 +33,15 @@ export function missingSignals(
     return kind === 'gauge' || (finished && (kind === 'histogram' || STEADY.includes(signal)))
   })
   return [...new Set([...core, ...gone])]
+}
+
+/** A request has finished since the server's start: its counter says so, or the histogram of whole requests. */
+function hasFinished({ counters, histograms }: Readings): boolean {
+  const counts = [
+    ...Object.values(counters.finished ?? {}).map(({ value }) => value),
+    ...Object.values(histograms.e2e ?? {}).map((whole) => whole.counts.at(-1) ?? 0),
+  ]
+  return counts.some((count) => count > 0)
 }
 
 /** The signals seen so far on this endpoint. */

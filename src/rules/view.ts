@@ -160,7 +160,7 @@ function mainSignal(backend: Backend) {
     case 'llamacpp':
       return 'waiting'
     case 'gateway':
-      return 'running'
+      return 'kv_cache'
     case 'ollama':
       return 'canary_wait'
     case 'openai':
@@ -180,7 +180,15 @@ export function gpuNames(readings: Readings, backend: Backend): string[] {
   return [...new Set(Object.keys(readings.subjects).map((subject) => subject.split('/')[0] ?? subject))]
 }
 
+/** The XID of one GPU: 0 where none is published, `undefined` where what is published cannot be. */
+export function xidOf(gpu: Readings['subjects'][string], { faults }: Readings): number | undefined {
+  return gpu.gpu_xid ?? (faults.some(({ signal }) => signal === 'gpu_xid') ? undefined : 0)
+}
+
 function xidsOf(before: Record<string, number>, readings: Readings): Record<string, number> {
-  const seen = Object.entries(readings.subjects).map(([gpu, gauges]): [string, number] => [gpu, gauges.gpu_xid ?? 0])
+  const seen = Object.entries(readings.subjects).flatMap(([name, gpu]): [string, number][] => {
+    const code = xidOf(gpu, readings)
+    return code === undefined ? [] : [[name, code]]
+  })
   return { ...before, ...Object.fromEntries(seen) }
 }

@@ -8,13 +8,14 @@ import { prefixOf } from '../../src/backends/backend.ts'
 import type { RunResult } from '../../src/result.ts'
 import { OLLAMA_STORIES } from './canary-ollama.ts'
 import { OPENAI_STORIES } from './canary-openai.ts'
+import { EDGE_STORIES } from './edges.ts'
 import { HARDWARE_STORIES } from './hardware.ts'
 import { HEARTBEAT_STORIES } from './heartbeat-workers.ts'
 import { OTHER_STORIES } from './others.ts'
 import type { BundleStory, Story } from './story.ts'
 import { VLLM_STORIES } from './vllm.ts'
 
-const STORIES = [...VLLM_STORIES, ...OTHER_STORIES, ...HARDWARE_STORIES]
+const STORIES = [...VLLM_STORIES, ...OTHER_STORIES, ...HARDWARE_STORIES, ...EDGE_STORIES]
 const BUNDLE_STORIES = [...OLLAMA_STORIES, ...OPENAI_STORIES, ...HEARTBEAT_STORIES]
 const START = Date.UTC(2026, 5, 1)
 const PLAYER = resolve('test/stories/player.mjs')

@@ -10,6 +10,7 @@ import { createPageReader } from '../../src/scrape/exposition.ts'
 import { readPage } from '../../src/scrape/read.ts'
 import { settle } from '../../src/state/outbox.ts'
 import { emptyState, readState, writeState } from '../../src/state/state.ts'
+import { EDGE_STORIES } from './edges.ts'
 import { HARDWARE_STORIES } from './hardware.ts'
 import { OTHER_STORIES } from './others.ts'
 import type { Served, Story } from './story.ts'
@@ -17,7 +18,7 @@ import { VLLM_STORIES } from './vllm.ts'
 
 const START = Date.UTC(2026, 5, 1)
 
-for (const story of [...VLLM_STORIES, ...OTHER_STORIES, ...HARDWARE_STORIES]) {
+for (const story of [...VLLM_STORIES, ...OTHER_STORIES, ...HARDWARE_STORIES, ...EDGE_STORIES]) {
   test(`${story.backend}: ${story.name}`, () => {
     expect(play(story)).toEqual(story.pushes)
   })

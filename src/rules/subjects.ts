@@ -1,0 +1,61 @@
+import type { Rule } from './catalogue.ts'
+import type { Measured } from './measure.ts'
+import { gpuNames, type View, xidOf } from './view.ts'
+
+/**
+ * An XID stays published after the event: only a change to a new code is one. What was there at our first look is old,
+ * and so is what an exporter still shows after its restart.
+ */
+export function xids(view: View): Measured[] {
+  const { readings, before } = view
+  if (!readings) return []
+  return Object.entries(readings.subjects).map(([subject, gauges]): Measured => {
+    const code = xidOf(gauges, readings)
+    if (code === undefined) return { subject, judgement: 'unknown' }
+    if (code === 0) return { subject, value: 0, judgement: 'clear' }
+    const known = before.xids[subject] ?? (before.goodAt === undefined ? code : 0)
+    if (code !== known) return { subject, value: code, judgement: 'breach', renewed: true }
+    const alert = before.alerts[`gpu_xid@${subject}`]
+    const isOld = alert === undefined || view.restarted || alert.restarted === true
+    return { subject, value: code, judgement: isOld ? 'clear' : 'between' }
+  })
+}
+
+export function lost(view: View): Measured[] {
+  if (!view.readings) return []
+  const present = new Set(gpuNames(view.readings, 'dcgm'))
+  return Object.keys(view.before.gpus).map((gpu) => flagged(!present.has(gpu), gpu))
+}
+
+/** Unhealthy at 0, each upstream by itself. */
+export function upstreams(view: View): Measured[] {
+  return Object.entries(view.readings?.subjects ?? {}).map(([subject, { upstream_health: health }]) =>
+    flagged(health === undefined ? undefined : health === 0, subject),
+  )
+}
+
+/** Counts since the last run, by reason or upstream where the series says so. */
+export function increased(
+  view: View,
+  rule: Rule,
+  signal: 'admission_rejected' | 'engine_state_stale' | 'queue_full' | 'admission_parked',
+): Measured[] {
+  // A counter that is there and not believable is no counter that stood still.
+  if (!view.last || view.readings?.faults.some((fault) => fault.signal === signal)) return []
+  const bySubject = new Map<string | undefined, number>()
+  for (const key of Object.keys(view.before.alerts)) {
+    if (key === rule.id) bySubject.set(undefined, 0)
+    else if (key.startsWith(`${rule.id}@`)) bySubject.set(key.slice(rule.id.length + 1), 0)
+  }
+  for (const [labels, n] of Object.entries(view.last.byLabels[signal] ?? {})) {
+    const subject = /(?:^|,)(?:reason|upstream)="((?:[^"\\]|\\.)*)"/.exec(labels)?.[1]
+    bySubject.set(subject, (bySubject.get(subject) ?? 0) + n)
+  }
+  return [...bySubject].map(([subject, value]) => ({ subject, value }))
+}
+
+/** A condition that is so, or not, or unknown. */
+export function flagged(bad: boolean | undefined, subject?: string): Measured {
+  if (bad === undefined) return { subject, judgement: 'unknown' }
+  return { subject, value: bad ? 1 : 0, judgement: bad ? 'breach' : 'clear' }
+}
