@@ -27,7 +27,8 @@ export interface Played {
 
 /** Plays a story: the real run, once a simulated minute, against a simulated server and push inbox. */
 export async function play(story: Story, pace: number, print: (line: string) => void): Promise<Played> {
-  const clock = createClock(START)
+  const past = story.past ?? 0
+  const clock = createClock(START - past * MINUTE)
   const inbox = await openInbox()
   const server = await story.open(clock)
   try {
@@ -35,6 +36,11 @@ export async function play(story: Story, pace: number, print: (line: string) => 
     const io = ioOf(clock, print)
     const network = { ...NETWORK, ...(story.observe && { observe: story.observe }) }
     const results: EndpointResult[] = []
+    const runNow = () => run({ config, io, network, tick: clock.now(), deadline: clock.now() + MINUTE })
+    for (let minute = 0; minute < past; minute += 1) {
+      clock.pass(MINUTE)
+      await runNow()
+    }
     for (const line of [...story.introduction, '', heading(story)]) print(line)
     for (let minute = 0; minute < story.minutes && inbox.received.length < 2; minute += 1) {
       const words = story.turn(minute)
@@ -43,7 +49,7 @@ export async function play(story: Story, pace: number, print: (line: string) => 
       // A run may itself take some of the minute.
       clock.pass(MINUTE - ((clock.now() - START) % MINUTE))
       story.arrive?.(minute)
-      const { result } = await run({ config, io, network, tick: clock.now(), deadline: clock.now() + MINUTE })
+      const { result } = await runNow()
       results.push(...result.endpoints)
       print(row(story, clock, result))
       for (const push of inbox.received.slice(told)) for (const line of phone(push)) print(line)

@@ -14,6 +14,8 @@ export interface Story {
   /** Printed first. */
   introduction: readonly string[]
   open(clock: Clock): Promise<SimulatedServer>
+  /** Minutes that were watched before the story begins, untold: a verdict needs an hour of the endpoint's own past. */
+  past?: number
   /** Simulated minutes; it ends earlier when the end of the trouble was told. */
   minutes: number
   /** Changes the load at this minute. @returns what changed, in words. */

@@ -19,11 +19,13 @@ export function vllmStory(seed = 7): Story {
     introduction: [
       'A simulated vLLM server (16 sequences at once, about 3.5 requests a second at most), watched once a minute.',
       'Each line is one run of the real function: scrape, judge, save, push. One second here is about a minute there.',
+      'It has been watched for an hour already, so that it knows what is usual.',
     ],
     async open(clock) {
       engine = createEngine(clock.now(), { seed })
       return serveVllm(engine, clock)
     },
+    past: 70,
     minutes: 40,
     turn(minute) {
       const change = LOAD.find(([at]) => at === minute)
