@@ -33,7 +33,10 @@ function withoutSecrets(observation: Observation, hide: (text: string) => string
   const canary = observation.canary && detail(observation.canary)
   if (observation.up === false)
     return { ...observation, failure: detail(observation.failure), ...(canary ? { canary } : {}) }
-  return canary ? { ...observation, canary } : observation
+  if (observation.up === undefined) return canary ? { ...observation, canary } : observation
+  const { model } = observation.readings
+  const readings = model === undefined ? observation.readings : { ...observation.readings, model: hide(model) }
+  return { ...observation, readings, ...(canary ? { canary } : {}) }
 }
 
 async function ask(config: Config, io: IO, options: ObserveOptions): Promise<Observation[]> {
