@@ -97,7 +97,8 @@ function note(sent: Sent, group: readonly Notification[], message: Message, outc
   if (outcome.misconfigured) {
     const why =
       outcome.status === undefined ? (outcome.reason ?? '') : `${outcome.status} ${outcome.reason ?? ''}`.trim()
-    sent.problems.push(`the push server did not take a message (${why}): check NOTIFLY_URL and NOTIFLY_TOKEN`)
+    const advice = outcome.advice ?? 'check NOTIFLY_URL and NOTIFLY_TOKEN'
+    sent.problems.push(`the push server did not take a message (${why}): ${advice}`)
   }
   const { kind, retryAfter } = outcome
   sent.deliveries.push(...group.map(({ id }) => ({ id, kind, ...(retryAfter === undefined ? {} : { retryAfter }) })))

@@ -2,7 +2,7 @@ import type { PushConfig, PushServer } from '../config/config.ts'
 import type { IO } from '../io.ts'
 import { type Action, attempt, classify, type Try } from './attempt.ts'
 import type { Message } from './message.ts'
-import { report } from './report.ts'
+import { advice, report } from './report.ts'
 
 export interface PushOptions {
   io: Pick<IO, 'now' | 'sleep' | 'log'>
@@ -26,6 +26,8 @@ export interface PushOutcome {
   kind: 'delivered' | 'waiting' | 'unanswered' | 'refused'
   /** A server's answer says that our configuration is wrong (401, 403, 404, 3xx): the run must end as a failure, even if the fallback delivered. */
   misconfigured: boolean
+  /** What to look at, where it is misconfigured. */
+  advice?: string
   /** The first server's last answer; the fallback's where that one alone is misconfigured. */
   status?: number
   /** Its own words or the network's code, masked. */
@@ -103,6 +105,7 @@ function outcome(
 ): PushOutcome {
   const facts = {
     misconfigured: action === 'misconfigured',
+    ...(action === 'misconfigured' ? { advice: advice(answer, by) } : {}),
     ...(typeof answer === 'number' ? { status: answer } : {}),
     ...(reason === undefined ? {} : { reason }),
     ...(retryAfter === undefined ? {} : { retryAfter }),

@@ -32,11 +32,11 @@ const TOLD = {
   shorter: ['warn', 'push too large for the server'],
   unanswered: ['warn', 'push sent, but its answer was lost'],
   misconfigured: ['error', 'push not taken'],
-  refused: ['error', 'push refused and dropped'],
+  refused: ['error', 'push refused for good'],
 } as const satisfies Record<Action, readonly ['info' | 'warn' | 'error', string]>
 
 /** What to look at when the server's answer is about our configuration. */
-function advice(answer: number | Failure, by: Tried['by']): string {
+export function advice(answer: number | Failure, by: Tried['by']): string {
   const variable = by === 'first' ? 'NOTIFLY' : 'NOTIFLY_FALLBACK'
   if (answer === 401 || answer === 403)
     return `is ${variable}_TOKEN still valid, and NOTIFLY_AUTH the right way to send it?`

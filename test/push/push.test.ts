@@ -212,7 +212,12 @@ describe('the fallback server', () => {
 
   test('that is misconfigured itself is what the outcome tells of', async () => {
     const { outcome } = await pushWith(withFallback, { first: [503], fallback: [401] })
-    expect(outcome).toEqual({ kind: 'waiting', misconfigured: true, status: 401 })
+    expect(outcome).toEqual({
+      kind: 'waiting',
+      misconfigured: true,
+      status: 401,
+      advice: 'is NOTIFLY_FALLBACK_TOKEN still valid, and NOTIFLY_AUTH the right way to send it?',
+    })
   })
 
   test('is not asked when the first delivered', async () => {
