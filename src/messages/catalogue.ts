@@ -15,6 +15,8 @@ export interface Fact {
   usual?: number
   /** The engine that holds the fullest cache. */
   at?: string
+  /** The upstream that most failures are at, or the server's own word for what they are. */
+  failedBy?: string
   running?: number
   waiting?: number
   /** The model or worker that is not there. */

@@ -17,6 +17,7 @@ const LENGTHS: Readonly<Record<string, number>> = {
   model: 60,
   modelMissing: 60,
   kvAt: 40,
+  failedBy: 48,
   requestId: 64,
 }
 const OTHERWISE = 60

@@ -14,6 +14,7 @@ export function factOf(note: Notification, catalogue: Catalogue): Fact {
     limit: note.limit,
     usual: note.usual,
     at: scene?.kvAt,
+    failedBy: scene?.failedBy,
     running: scene?.numbers.running,
     waiting: scene?.numbers.waiting,
     missing: note.modelMissing,
@@ -38,8 +39,11 @@ export function headlineOf(note: Notification, catalogue: Catalogue): string {
 
 /** The sentence of now, with its subject (a GPU, an upstream) before it. */
 export function nowOf(note: Notification, catalogue: Catalogue): string {
-  const sentence = catalogue.rules[note.rule].now(factOf(note, catalogue))
-  return note.subject === undefined ? sentence : catalogue.line.subject(note.subject, sentence)
+  return ofSubject(note, catalogue.rules[note.rule].now(factOf(note, catalogue)), catalogue)
+}
+
+export function ofSubject({ subject }: Notification, sentence: string, catalogue: Catalogue): string {
+  return subject === undefined ? sentence : catalogue.line.subject(subject, sentence)
 }
 
 /** How high it got, or why it was away. */

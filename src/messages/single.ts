@@ -3,7 +3,7 @@ import type { Catalogue } from './catalogue.ts'
 import type { Facts } from './clean.ts'
 import { type Draft, fitTitle, type Line } from './fit.ts'
 import { isOver } from './group.ts'
-import { detailOf, headlineOf, isCanary, isCanaryRule, lengthOf, nowOf } from './sentence.ts'
+import { detailOf, headlineOf, isCanary, isCanaryRule, lengthOf, nowOf, ofSubject } from './sentence.ts'
 import { afterwards, meanwhile, QUEUE } from './surroundings.ts'
 
 /** A push this much after its facts says as of when they are. Milliseconds. */
@@ -92,22 +92,23 @@ function overLines(note: Notification, catalogue: Catalogue, now: number): Line[
     return [{ text: line.was(numbers.clock(note.firedAt, now), numbers.clock(ended, now), lasted, detail), rank: 0 }]
   }
   const how = note.ended === undefined ? undefined : line.ended[note.ended]
-  const headline = headlineOf(note, catalogue)
-  const what = note.subject === undefined ? headline : line.subject(note.subject, headline)
+  const what = ofSubject(note, headlineOf(note, catalogue), catalogue)
   return [{ text: line.lasted(what, lasted, detail), rank: 0 }, ...(how === undefined ? [] : [{ text: how, rank: 1 }])]
 }
 
 /** Another rule of the same endpoint, in one line. */
 export function besideLine(note: Notification, catalogue: Catalogue, now: number): string {
   const { line, numbers, rules } = catalogue
-  if (note.reason === 'resolved') return line.over(rules[note.rule].over, lengthOf(note))
+  if (note.reason === 'resolved') return line.over(ofSubject(note, rules[note.rule].over, catalogue), lengthOf(note))
   if (note.reason === 'late') {
-    const ended = note.endedAt ?? note.at
-    return line.lateLine(headlineOf(note, catalogue), numbers.clock(note.firedAt, now), numbers.clock(ended, now))
+    const headline = ofSubject(note, headlineOf(note, catalogue), catalogue)
+    return line.lateLine(headline, numbers.clock(note.firedAt, now), numbers.clock(note.endedAt ?? note.at, now))
   }
   return `${rules[note.rule].sign} ${nowOf(note, catalogue)}`
 }
 
-function address(main: Notification): Line[] {
-  return main.scene?.url === undefined || main.scene.url === '' ? [] : [{ text: main.scene.url, rank: 2 }]
+/** A worker has no address: its name in the title is all there is. */
+function address({ scene }: Notification): Line[] {
+  const shown = scene?.url && scene.backend !== 'heartbeat-check' ? scene.url : undefined
+  return shown === undefined ? [] : [{ text: shown, rank: 2 }]
 }

@@ -117,7 +117,10 @@ function sparkOf(scene: Scene, main: Notification, catalogue: Catalogue): string
         ? 'KV'
         : line.sparkOf.queue
   const isSaid = isWait ? main.rule === 'canary' : QUEUE.includes(main.rule)
-  return line.spark(drawn.bars, write(drawn.first), write(drawn.last), scene.sparkMinutes, isSaid ? undefined : name)
+  // Up and down again: both ends alone would say that nothing was.
+  const over = drawn.top >= 2 * Math.max(drawn.first, drawn.last) && drawn.top > 0
+  const begin = over ? `${write(drawn.first)} → ${write(drawn.top)}` : write(drawn.first)
+  return line.spark(drawn.bars, begin, write(drawn.last), scene.sparkMinutes, isSaid ? undefined : name)
 }
 
 export function say<P extends ReturnType<typeof advice>[number]>(piece: P, catalogue: Catalogue): string {

@@ -151,7 +151,7 @@ function recentOf(derived: Derived, backend: Backend, now: number): EndpointStat
   return [now, numbers[mainSignal(backend)] ?? null, numbers.kv_cache ?? null]
 }
 
-function mainSignal(backend: Backend) {
+export function mainSignal(backend: Backend) {
   switch (backend) {
     case 'vllm':
     case 'tgi':

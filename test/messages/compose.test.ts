@@ -192,6 +192,12 @@ test('resolved says what it was, how long, how high, and does not wake anybody',
   expect(message.priority).toBe(4)
 })
 
+test('a line that went up and down again names its peak, not two ends alone', () => {
+  const fact = queueFact({ reason: 'resolved', endedAt: NOW }, { spark: [2, 40, 185, 90, 0], sparkMinutes: 4 })
+  expect(write(fact).body).toContain('2 → 185 → 0')
+  expect(write(queueFact({}, { spark: [2, 40, 90], sparkMinutes: 2 })).body).toContain(' 2 → 90 ')
+})
+
 test('a restart is no recovery, and silence is not either', () => {
   const over = { reason: 'resolved', firedAt: NOW - 10 * MINUTE, endedAt: NOW } as const
   expect(textOf(queueFact({ ...over, ended: 'restarted' }))).toContain(

@@ -10,9 +10,13 @@ test.each([
   ['a value that cannot be is unknown', [1, Number.NaN, -4, 2, 4], '▃··▅█', 1, 4],
   ['only the last 15', [99, ...Array.from({ length: 15 }, () => 1)], '█'.repeat(15), 1, 1],
 ])('%s', (_, values, bars, first, last) => {
-  expect(sparkline(values)).toEqual({ bars, first, last })
+  expect(sparkline(values)).toMatchObject({ bars, first, last })
 })
 
 test.each([[[]], [[1, 2]], [[null, null, null, 5, 6]]])('fewer than three known values draw no line: %o', (values) => {
   expect(sparkline(values)).toBeUndefined()
+})
+
+test('the largest known value is told too', () => {
+  expect(sparkline([2, null, 185, 0])).toMatchObject({ first: 2, top: 185, last: 0 })
 })

@@ -71,7 +71,10 @@ export const engineRulesEn = {
     over: 'Work moves again',
     peak: () => undefined,
   },
-  errors: measured('💥', 'Requests are failing', 'Requests succeed again', 'Failed requests:', n.percent),
+  errors: {
+    ...measured('💥', 'Requests are failing', 'Requests succeed again', 'Failed requests:', n.percent),
+    now: errors,
+  },
   preemptions: measured('🔁', 'Requests are being preempted', 'Preemptions are back to normal', 'Preemptions:', n.rate),
   sibling: {
     sign: '🦥',
@@ -105,6 +108,11 @@ function stalled({ running, waiting, value }: Fact): string {
   const runs = value === undefined ? '' : ` for ${n.count(value)} ${n.plural(value, { one: 'run', other: 'runs' })}`
   const work = parts.length > 0 ? `${parts.join(' and ')}, but no` : 'Work is reported, but no'
   return `${work} request finished and no token came${runs}: the engine hangs or its numbers are frozen.`
+}
+
+function errors({ value, limit: max, failedBy }: Fact): string {
+  if (value === undefined) return 'Requests are failing.'
+  return `Failed requests: ${n.percent(value)}${limit(max, n.percent)}${failedBy === undefined ? '' : `, mostly: ${failedBy}`}.`
 }
 
 function hits({ value, usual }: Fact): string {

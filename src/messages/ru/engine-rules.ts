@@ -77,7 +77,10 @@ export const engineRulesRu = {
     over: 'Запросы снова движутся',
     peak: () => undefined,
   },
-  errors: measured('💥', 'Запросы завершаются ошибкой', 'Запросы снова проходят', 'Доля ошибок', n.percent),
+  errors: {
+    ...measured('💥', 'Запросы завершаются ошибкой', 'Запросы снова проходят', 'Доля ошибок', n.percent),
+    now: errors,
+  },
   preemptions: measured('🔁', 'Запросы вытесняются из KV-кэша', 'Вытеснений снова мало', 'Вытеснений', n.rate),
   sibling: {
     sign: '🦥',
@@ -114,6 +117,11 @@ function stalled({ running, waiting, value }: Fact): string {
       : ` за ${n.count(value)} ${n.plural(value, { one: 'прогон', few: 'прогона', many: 'прогонов', other: 'прогона' })}`
   const work = parts.length > 0 ? parts.join(', ') : 'работа есть'
   return `По метрикам ${work}, но${runs} не завершился ни один запрос и не вышло ни одного токена: движок завис или его числа застыли.`
+}
+
+function errors({ value, limit: max, failedBy }: Fact): string {
+  if (value === undefined) return 'Запросы завершаются ошибкой.'
+  return `Доля ошибок ${n.percent(value)}${limit(max, n.percent)}${failedBy === undefined ? '' : `, в основном: ${failedBy}`}.`
 }
 
 function hits({ value, usual }: Fact): string {
