@@ -83,7 +83,8 @@ const OUTGOING = z.object({
 })
 export type Outgoing = z.infer<typeof OUTGOING>
 
-const STATE = z.object({
+/** All of it, as `docs/state.md` documents it. */
+export const STATE = z.object({
   v: z.literal(STATE_VERSION),
   /** Ids of the last runs that wrote, newest last: so that a run finds its own write. */
   runs: z.array(z.string()),

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import { STATE, STATE_VERSION } from '../../src/state/state.ts'
+
+const page = readFileSync('docs/state.md', 'utf8')
+
+interface Schema {
+  type?: unknown
+  properties?: Record<string, Schema>
+  items?: Schema
+  prefixItems?: Schema[]
+  additionalProperties?: unknown
+}
+
+/** `endpoints.*.seen[]`: every leaf of the schema as docs/state.md writes it. A tuple is one value. */
+function fieldsOf(schema: Schema, path = ''): string[] {
+  const { properties, items, additionalProperties: entries } = schema
+  if (properties)
+    return Object.entries(properties).flatMap(([name, field]) =>
+      fieldsOf(field, path === '' ? name : `${path}.${name}`),
+    )
+  if (schema.type === 'array' && !schema.prefixItems) return fieldsOf(items ?? {}, `${path}[]`)
+  if (schema.type === 'object' && typeof entries === 'object') return fieldsOf(entries as Schema, `${path}.*`)
+  return [path]
+}
+
+test('docs/state.md names every field of the state, and none that is not there', () => {
+  const documented = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, field]) => field)
+  const schema = z.toJSONSchema(STATE, { unrepresentable: 'any' }) as Schema
+  expect([...documented].sort()).toEqual([...fieldsOf(schema)].sort())
+})
+
+test('docs/state.md names the version', () => {
+  expect(page).toContain(`\`v\` is ${STATE_VERSION}.`)
+})
