@@ -4,6 +4,7 @@ import type { RunResult } from './result.ts'
 import type { Evaluation } from './rules/evaluate.ts'
 import type { Observation } from './rules/observation.ts'
 import { explain } from './rules/why.ts'
+import type { Store } from './state/store.ts'
 
 /** At `debug`, one line for each endpoint's answer. @returns what it was given. */
 export function logAnswers(observations: Observation[], config: Config, log: Log): Observation[] {
@@ -46,6 +47,19 @@ export function logDecisions(decisions: Evaluation['decisions'], config: Config,
       why: explain(decision),
     })
   }
+}
+
+/** What a store has warned of: it is kept between runs, and a warning each minute would only hide the next one. */
+const warned = new WeakMap<Store, Set<string>>()
+
+/** What is odd about the store, once. */
+export function logWarnings(store: Store, log: Log): void {
+  const before = warned.get(store) ?? new Set()
+  for (const warning of store.warnings()) {
+    if (!before.has(warning)) log.warn(warning)
+    before.add(warning)
+  }
+  warned.set(store, before)
 }
 
 /** The one line that every run ends with: as an error where the run counts as failed although it completed. */

@@ -8,7 +8,7 @@ import type { Message } from './push/message.ts'
 import type { RunResult } from './result.ts'
 import { type Evaluation, evaluate } from './rules/evaluate.ts'
 import type { Observation } from './rules/observation.ts'
-import { logAnswers, logDecisions, logRun } from './run-log.ts'
+import { logAnswers, logDecisions, logRun, logWarnings } from './run-log.ts'
 import type { Notification } from './state/notification.ts'
 import { claimDue } from './state/outbox.ts'
 import { type Opened, openRun, saveDecision, saveSettled } from './state/session.ts'
@@ -146,7 +146,7 @@ function conclude(
       ? [`${overdue} notifications could not be delivered for more than 15 minutes: is the push server reachable?`]
       : []),
   ]
-  for (const warning of io.store.warnings()) io.log.warn(warning)
+  logWarnings(io.store, io.log)
   logDecisions(evaluation.decisions, config, io.log)
   logRun(result, problems, io.now() - now, io.log)
   return { result, config, messages: sent.messages, problems, decisions: evaluation.decisions }

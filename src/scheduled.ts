@@ -1,3 +1,4 @@
+import { Console } from 'node:console'
 import { randomUUID } from 'node:crypto'
 import type { Backend } from './backends/backend.ts'
 import { type Config, ConfigError, functionName } from './config/config.ts'
@@ -103,9 +104,11 @@ async function measured(options: RunOptions): Promise<RunReport> {
   }
 }
 
-/** Past the console, before whose lines Lambda's runtime sets the time and its own words: the line is JSON alone. */
+/** Not the global console, before whose lines Lambda's runtime sets the time and its own words: a line is JSON alone. */
+const output = new Console(process.stdout, process.stderr)
+
 function writeLine(line: string): void {
-  process.stdout.write(`${line}\n`)
+  output.log(line)
 }
 
 /** A store that falls silent in the middle must not hold the run until the platform cuts it off without a word. */

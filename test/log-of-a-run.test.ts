@@ -125,6 +125,14 @@ describe('a run', () => {
   })
 })
 
+test('what is odd about the store is told once', async () => {
+  const store = { ...createMemoryStore(() => NOW), warnings: () => [`ignores If-Match ${PLANTED}`] }
+  const io = { store } as unknown as RunOptions['io']
+  const warnings = async () => (await runWith({ io })).parsed.filter(({ level }) => level === 'warn')
+  expect(await warnings()).toMatchObject([{ message: 'ignores If-Match ***', function: 'vllm' }])
+  expect(await warnings()).toEqual([])
+})
+
 describe('at debug', () => {
   test('each endpoint has a line for its answer', async () => {
     const { parsed } = await runWith({}, { LOG_LEVEL: 'debug' })
