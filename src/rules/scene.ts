@@ -1,6 +1,6 @@
 import { shownUrl } from '../config/address.ts'
 import type { DerivedSignal, Numbers, Scene, Verdict } from '../state/notification.ts'
-import type { View } from './view.ts'
+import { mainSignal, type View } from './view.ts'
 
 /** Numbers that a message may show; totals since the server's start are not among them. */
 const SHOWN: readonly DerivedSignal[] = [
@@ -55,16 +55,19 @@ export function sceneOf(view: View, verdict: Verdict | undefined, of: number, no
     ...(model === undefined ? {} : { model }),
     ...(atLeast.length > 0 ? { atLeast } : {}),
     ...(readings?.gauges.kv_cache?.at === undefined ? {} : { kvAt: readings.gauges.kv_cache.at }),
+    ...failedByOf(view),
     ...(verdict ? { verdict } : {}),
     ...(after.history?.restartedAt === undefined ? {} : { restarted: true }),
     ...(view.noProgress ? { noProgress: true } : {}),
     ...(hasSpark
       ? { spark: after.recent.map(([, value]) => value), sparkMinutes: Math.round((now - oldest) / 60_000) }
       : {}),
-    ...trend(
-      'waitingPerMinute',
-      after.recent.map(([at, value]) => [at, value]),
-    ),
+    ...(mainSignal(view.backend) === 'waiting'
+      ? trend(
+          'waitingPerMinute',
+          after.recent.map(([at, value]) => [at, value]),
+        )
+      : {}),
     ...trend(
       'kvPerMinute',
       after.recent.map(([at, , kv]) => [at, kv]),
@@ -73,6 +76,19 @@ export function sceneOf(view: View, verdict: Verdict | undefined, of: number, no
     ...gpuOf(view),
     ...(canary ? { canary } : {}),
   }
+}
+
+/** Named only where more than half of the failures of the window have it: an upstream, or the kind of error. */
+function failedByOf({ window }: View): Partial<Scene> {
+  const failures = new Map<string, number>()
+  let all = 0
+  for (const [labels, n] of Object.entries(window?.byLabels.failed ?? {})) {
+    all += n
+    const name = /(?:^|,)(?:upstream|err)="((?:[^"\\]|\\.)*)"/.exec(labels)?.[1]
+    if (name) failures.set(name, (failures.get(name) ?? 0) + n)
+  }
+  const found = [...failures].find(([, n]) => n > all / 2)
+  return found ? { failedBy: found[0] } : {}
 }
 
 /** Slope a minute by least squares over the last runs, where a straight line fits them. */

@@ -84,6 +84,8 @@ export interface Scene {
   atLeast?: DerivedSignal[]
   /** The engine or rank that holds the fullest KV cache, where there are several: `engine 1`. */
   kvAt?: string
+  /** Where or how more than half of the failed requests failed: an upstream, or the server's own word for the error. */
+  failedBy?: string
   verdict?: Verdict
   /** The server restarted inside the window. */
   restarted?: boolean

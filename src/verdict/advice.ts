@@ -136,7 +136,7 @@ type EngineRule = RuleId
 
 function byVerdict(rule: EngineRule, scene: Scene): Advice[] {
   const kind: VerdictKind | undefined = scene.verdict?.kind
-  if (scene.backend === 'gateway') return [{ key: rule === 'kv_cache' ? 'gateway-cache' : 'gateway-rejected' }]
+  if (scene.backend === 'gateway') return ofGateway(rule, scene)
   if (rule === 'stalled' || kind === 'stalled') return [{ key: 'restart-hung' }]
   if (rule === 'prefix_hits') return whenHitsFell(scene)
   switch (kind) {
@@ -158,6 +158,11 @@ function byVerdict(rule: EngineRule, scene: Scene): Advice[] {
     default:
       return kind satisfies never
   }
+}
+
+function ofGateway(rule: EngineRule, scene: Scene): Advice[] {
+  if (rule === 'errors') return [{ key: scene.failedBy === undefined ? 'read-log' : 'gateway-upstream' }]
+  return [{ key: rule === 'kv_cache' ? 'gateway-cache' : 'gateway-rejected' }]
 }
 
 function withoutVerdict(rule: EngineRule, scene: Scene): Advice[] {

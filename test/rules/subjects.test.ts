@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { page } from '../stories/pages.ts'
+import { play } from './playing.ts'
+
+test('the message on failed requests of a gateway names the upstream that most of them failed at', () => {
+  const [message] = play('gateway', [gateway({}), gateway({ ok: 90, bad: 12, worse: 1 })]).messages
+  expect(message?.body).toContain('mostly: b')
+  expect(message?.body).toContain('Look at that upstream')
+})
+
+test('no upstream is named where the failures are spread', () => {
+  const [message] = play('gateway', [gateway({}), gateway({ ok: 90, bad: 6, worse: 6 })]).messages
+  expect(message?.body).toMatch(/^Failed requests: 12 % \(limit 5 %\)\.$/m)
+})
+
+test("the server's own word for most errors is in the message", () => {
+  const tgi = (failed: number) =>
+    page({ tgi_queue_size: 0, tgi_request_success: 100 + failed, 'tgi_request_failure{err="overloaded"}': failed })
+  const [message] = play('tgi', [tgi(0), tgi(40)]).messages
+  expect(message?.body).toContain('mostly: overloaded')
+})
+
+test('what is over is told with the reason it was about', () => {
+  const rejected = (n: number) =>
+    `${gateway({})}admission_rejected_total{reason="kv"} ${n}\nadmission_rejected_total{reason="cap"} ${n}\n`
+  const { messages } = play('gateway', [rejected(0), rejected(5), rejected(5), rejected(5)])
+  expect(messages).toHaveLength(2)
+  expect(messages[1]?.body).toMatch(/kv: /)
+  expect(messages[1]?.body).toMatch(/cap: /)
+})
+
+test("a gateway's line of the last runs is its KV cache", () => {
+  const kv = (share: number) => gateway({}).replace('vllm_kv_usage_perc 0.3', `vllm_kv_usage_perc ${share}`)
+  const { messages } = play('gateway', [kv(0.5), kv(0.8), kv(0.95)], { GATEWAY_KV_CACHE_FOR: '0s' })
+  expect(messages[0]?.body).toMatch(/^KV .* 50 % → 95 %/m)
+})
+
+/** Requests answered by upstream a, failed at upstream b, failed at upstream c. */
+function gateway(requests: { ok?: number; bad?: number; worse?: number }): string {
+  return page({
+    vllm_requests_running: 1,
+    vllm_kv_usage_perc: 0.3,
+    'request_total{route="/v1",upstream="a",status="200"}': requests.ok ?? 0,
+    'request_total{route="/v1",upstream="b",status="502"}': requests.bad ?? 0,
+    'request_total{route="/v1",upstream="c",status="500"}': requests.worse ?? 0,
+  })
+}
