@@ -1,32 +1,56 @@
 import type { Backend, BackendTable, ScrapedBackend } from '../backends/backend.ts'
 import { TABLES } from '../backends/backends.ts'
+import { shownUrl } from '../config/address.ts'
 import { type Config, ConfigError, type Endpoint } from '../config/config.ts'
 import { parseConfig } from '../config/parse.ts'
+import type { Log } from '../io.ts'
 import { mask } from '../log.ts'
 import { observe } from '../observe.ts'
-import { push } from '../push/push.ts'
+import { type PushOutcome, push } from '../push/push.ts'
 import { examine, type Finding } from '../rules/examine.ts'
 import { realIO } from '../scheduled.ts'
-import { createPageReader } from '../scrape/exposition.ts'
-import { get, openDispatcher } from '../scrape/get.ts'
+import { openDispatcher } from '../scrape/get.ts'
 import type { Page } from '../scrape/page.ts'
 import { readPage } from '../scrape/read.ts'
-import type { Failure } from '../state/failure.ts'
+import { scrapePage } from '../scrape/scrape.ts'
+import { briefly } from '../state/failure.ts'
+import { discover } from '../targets/discover.ts'
+import { load } from '../targets/load.ts'
 import { align } from './table.ts'
+import { terminalLog } from './terminal-log.ts'
 
-/** Checks each endpoint of a function. @returns the exit code: 1 when something cannot be reached, a rule is blind, or the test push failed. */
+/**
+ * Checks each endpoint of a function, those that its sources name among them. @returns the exit code: 1 when something
+ * cannot be reached, a rule is blind, a source cannot be used, or the test push failed.
+ */
 export async function doctor(backend: Backend, options: { push: boolean }): Promise<number> {
   const parsed = parseConfig(backend, process.env, { lambda: false })
   if ('problems' in parsed) {
     console.error(new ConfigError(parsed.problems).message)
     return 1
   }
-  const { config } = parsed
-  for (const warning of config.warnings) console.log(`! ${warning}`)
+  for (const warning of parsed.config.warnings) console.log(`! ${warning}`)
+  const found = await find(parsed.config)
+  if (found === undefined) return 1
+  const { config } = found
+  if (config.endpoints.length === 0) console.log('no endpoints: the sources name none now')
   const table: BackendTable | undefined = TABLES[backend as ScrapedBackend]
   const healthy = table ? await checkPages(config, table) : await checkAnswers(config)
   const pushed = options.push ? await testPush(config) : true
-  return healthy && pushed ? 0 : 1
+  return healthy && pushed && found.allRead ? 0 : 1
+}
+
+/** The endpoints to check; `undefined` when what the sources name cannot be used, which is then told. */
+async function find(config: Config): Promise<{ config: Config; allRead: boolean } | undefined> {
+  try {
+    const { endpoints, watch } = await discover(config, {}, { load, log: terminalLog(config) })
+    const allRead = watch.every((sources) => !sources.unread?.length)
+    return { config: { ...config, endpoints }, allRead }
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    console.error(mask(error.message, config.secrets))
+    return undefined
+  }
 }
 
 async function checkPages(config: Config, table: BackendTable): Promise<boolean> {
@@ -48,29 +72,27 @@ async function checkPage(
   backend: Backend,
   dispatcher: unknown,
 ): Promise<{ healthy: boolean; lines: string[] }> {
-  const reader = createPageReader(table)
-  const got = await get(endpoint.url, {
-    timeout: endpoint.timeout,
-    dispatcher,
-    ...(endpoint.authorization === undefined ? {} : { headers: { authorization: endpoint.authorization } }),
-    onChunk: (chunk) => reader.push(chunk),
-  })
-  const head = `${endpoint.name}  ${endpoint.url}`
-  if (!got.ok) return { healthy: false, lines: [head, `  not reachable: ${failureText(got.failure)}`] }
-  const page = reader.end()
+  const got = await scrapePage(endpoint, table, { dispatcher })
+  const head = `${endpoint.name}  ${shownUrl(endpoint.url)}`
+  if ('failure' in got) return { healthy: false, lines: [head, `  no metrics: ${briefly(got.failure)}`] }
+  const { page, bytes } = got
   const readings = readPage(page, table, { model: endpoint.model, now: Date.now() })
   const server = table.recognise.find(({ series }) => page.recognised.has(series) || page.samples.has(series))?.as
-  const findings = examine(readings, table, endpoint, backend)
-  const blind = findings.some((f) => f.state === 'blind' || f.state === 'undecidable') || !readings.modelFound
   const emptyIsFine = page.sampleCount === 0 && table.emptyIsHealthy === true
+  const isKnown = server !== undefined || emptyIsFine
+  const examined = examine(readings, table, endpoint, backend)
+  // On another server's page, or without the model, every rule is blind for one reason, which is told.
+  const isPlain = !readings.modelFound || (!isKnown && examined.every(({ state }) => state !== 'sees'))
+  const findings = isPlain ? [] : examined
+  const blind = findings.some((f) => f.state === 'blind' || f.state === 'undecidable') || !readings.modelFound
   return {
-    healthy: (server !== undefined || emptyIsFine) && !blind,
+    healthy: isKnown && !blind,
     lines: [
       head,
       `  server: ${server ?? unrecognised(page, emptyIsFine)}${readings.model === undefined ? '' : `, model ${readings.model}`}`,
-      `  page: ${got.bytes} bytes, ${page.sampleCount} samples${page.malformed > 0 ? `, ${page.malformed} lines that could not be read` : ''}`,
+      `  page: ${bytes} bytes, ${page.sampleCount} samples${page.malformed > 0 ? `, ${page.malformed} lines that could not be read` : ''}`,
       ...(readings.modelFound ? [] : [`  model: ${endpoint.model ?? ''} is not on this server`]),
-      ...indent(align(findings.map(row))),
+      ...(findings.length > 0 ? indent(align(findings.map(row))) : []),
     ],
   }
 }
@@ -100,8 +122,8 @@ async function checkAnswers(config: Config): Promise<boolean> {
   const now = io.now()
   const observations = await observe(config, io, { now, deadline: now + 60_000, runId: io.runId() })
   const lines = observations.map((observation) => {
-    const head = `${observation.endpoint.name}  ${observation.endpoint.url}`
-    if (observation.up === false) return `${head}\n  not reachable: ${failureText(observation.failure)}`
+    const head = `${observation.endpoint.name}  ${shownUrl(observation.endpoint.url)}`
+    if (observation.up === false) return `${head}\n  no answer: ${briefly(observation.failure)}`
     const gauges = observation.up ? observation.readings.gauges : {}
     const values = Object.entries(gauges).map(([name, gauge]) => `${name} ${gauge.value.toFixed(3)} s`)
     const beat = observation.up === true && observation.beat ? [beatText(observation.beat.age)] : []
@@ -118,8 +140,13 @@ function beatText(age: number | undefined): string {
   return age === undefined ? 'never seen' : `last beat ${Math.round(age / 1000)} s ago`
 }
 
-function failureText({ kind, status, code, detail }: Failure): string {
-  return [kind, status, code, detail].filter((part) => part !== undefined).join(', ')
+/** What came of each try is told at the end, once. */
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
+const WORDS: Record<PushOutcome['kind'], string> = {
+  delivered: 'delivered',
+  waiting: 'not taken',
+  unanswered: 'sent, but its answer was lost',
+  refused: 'refused',
 }
 
 async function testPush(config: Config): Promise<boolean> {
@@ -127,7 +154,7 @@ async function testPush(config: Config): Promise<boolean> {
     console.log('push: no NOTIFLY_URL is set')
     return false
   }
-  const io = realIO(config)
+  const io = { ...realIO(config), log: SILENT }
   const connections = openDispatcher()
   const message = {
     title: '🔔 Queuebell: test',
@@ -143,6 +170,7 @@ async function testPush(config: Config): Promise<boolean> {
   })
   await connections.close()
   const why = [outcome.status, outcome.reason].filter((part) => part !== undefined).join(' ')
-  console.log(mask(`push: ${outcome.kind}${why === '' ? '' : ` (${why})`}`, config.secrets))
+  const advice = outcome.advice === undefined ? '' : `: ${outcome.advice}`
+  console.log(mask(`push: ${WORDS[outcome.kind]}${why === '' ? '' : ` (${why})`}${advice}`, config.secrets))
   return outcome.kind === 'delivered' && !outcome.misconfigured
 }

@@ -2,12 +2,12 @@ import type { Backend } from '../backends/backend.ts'
 import { type Config, ConfigError } from '../config/config.ts'
 import { parseDuration } from '../config/duration.ts'
 import { parseConfig } from '../config/parse.ts'
-import type { Log, LogFields } from '../io.ts'
 import { mask } from '../log.ts'
 import { run } from '../run.ts'
 import { limitOf, realIO } from '../scheduled.ts'
 import { parseShard } from '../targets/shards.ts'
 import { renderDecisions, renderRun } from './table.ts'
+import { terminalLog } from './terminal-log.ts'
 
 export interface InvokeOptions {
   dryRun: boolean
@@ -71,12 +71,11 @@ async function repeat(config: Config, options: InvokeOptions, every: number): Pr
 
 async function once(config: Config, options: InvokeOptions): Promise<number> {
   const io = realIO(config)
-  const pushed: string[] = []
   const quiet = options.json || config.logLevel === 'info' ? terminalLog(config) : io.log
   try {
     const report = await run({
       config,
-      io: { ...io, log: quiet, print: (text) => pushed.push(text) },
+      io: { ...io, log: quiet, print() {} }, // the report has the messages
       dryRun: options.dryRun,
       deadline: io.now() + limitOf(config),
     })
@@ -92,16 +91,6 @@ async function once(config: Config, options: InvokeOptions): Promise<number> {
     console.error(mask(error instanceof Error ? error.message : String(error), config.secrets))
     return 1
   }
-}
-
-/** In the terminal the table says what a run did; only what is wrong is added. Any other `LOG_LEVEL` brings the JSON lines. */
-function terminalLog({ secrets }: Config): Log {
-  const tell = (text: string, { status, failure, reason }: LogFields = {}) => {
-    if (text === 'run') return
-    const facts = [status, failure, reason].filter((fact) => fact !== undefined)
-    console.error(mask(facts.length > 0 ? `${text} (${facts.join(', ')})` : text, secrets))
-  }
-  return { debug() {}, info() {}, warn: tell, error: tell }
 }
 
 function frame(title: string, body: string): string {

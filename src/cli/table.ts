@@ -4,6 +4,7 @@ import type { EndpointResult, RunResult } from '../result.ts'
 import type { Rule, RuleId, RuleUnit } from '../rules/catalogue.ts'
 import type { Evaluation } from '../rules/evaluate.ts'
 import { explain } from '../rules/why.ts'
+import { briefly } from '../state/failure.ts'
 import type { DerivedSignal } from '../state/notification.ts'
 
 /** The columns of the table: a signal, its heading, its unit, and the rule whose limit stands under the heading. */
@@ -86,11 +87,8 @@ export function align(rows: readonly (readonly string[])[]): string {
 
 function linesBelow(endpoint: EndpointResult): string[] {
   const { failure, notes } = endpoint
-  const why = failure
-    ? [failure.kind, failure.status, failure.code, failure.detail].filter((part) => part !== undefined).join(', ')
-    : undefined
   return [
-    ...(why === undefined ? [] : [`${endpoint.name}: ${why} at ${endpoint.url}`]),
+    ...(failure === undefined ? [] : [`${endpoint.name}: ${briefly(failure)} at ${endpoint.url}`]),
     ...(notes ?? []).map((note) => `${endpoint.name}: ${note}`),
   ]
 }

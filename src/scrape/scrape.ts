@@ -2,6 +2,7 @@ import type { BackendTable } from '../backends/backend.ts'
 import type { Endpoint } from '../config/config.ts'
 import type { Answer } from '../rules/observation.ts'
 import type { Readings } from '../signals/signals.ts'
+import type { Failure } from '../state/failure.ts'
 import { createPageReader } from './exposition.ts'
 import { get } from './get.ts'
 import type { Page } from './page.ts'
@@ -20,6 +21,17 @@ type Source = Pick<Endpoint, 'url' | 'timeout' | 'model' | 'authorization'>
 
 /** Asks one endpoint for its metrics. Whatever it does is an answer; nothing is thrown. */
 export async function scrape(source: Source, table: BackendTable, options: ScrapeOptions): Promise<Answer> {
+  const got = await scrapePage(source, table, options)
+  if ('failure' in got) return { up: false, failure: got.failure }
+  return { up: true, readings: readPage(got.page, table, { model: source.model, now: options.now }) }
+}
+
+/** The page of one endpoint as it came, or why there is none. */
+export async function scrapePage(
+  source: Source,
+  table: BackendTable,
+  options: Omit<ScrapeOptions, 'now'>,
+): Promise<{ page: Page; bytes: number } | { failure: Failure }> {
   const reader = createPageReader(table)
   let opening = Buffer.alloc(0)
   const got = await get(source.url, {
@@ -32,13 +44,11 @@ export async function scrape(source: Source, table: BackendTable, options: Scrap
       reader.push(chunk)
     },
   })
-  if (!got.ok) return { up: false, failure: got.failure }
+  if (!got.ok) return { failure: got.failure }
   const page = reader.end()
-  if (isPrometheus(page, got.contentType, table)) {
-    return { up: true, readings: readPage(page, table, { model: source.model, now: options.now }) }
-  }
+  if (isPrometheus(page, got.contentType, table)) return { page, bytes: got.bytes }
   const detail = toWords(opening.toString('utf8'), source.authorization === undefined ? [] : [source.authorization])
-  return { up: false, failure: { kind: 'not-prometheus', ...(detail === undefined ? {} : { detail }) } }
+  return { failure: { kind: 'not-prometheus', ...(detail === undefined ? {} : { detail }) } }
 }
 
 /** Kept of the body, to tell what came instead of metrics. */

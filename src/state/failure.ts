@@ -27,3 +27,8 @@ export interface Failure {
   /** The server's own words, foreign text, at most 200 characters. */
   detail?: string | undefined
 }
+
+/** On one line, for the terminal and the log: `http, 500, Internal Server Error`. */
+export function briefly({ kind, status, code, detail }: Failure): string {
+  return [kind, status, code, detail].filter((part) => part !== undefined).join(', ')
+}

@@ -1,0 +1,115 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import type http from 'node:http'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { doctor } from '../../src/cli/doctor.ts'
+import { serve } from '../scrape/loopback.ts'
+
+const PAGE = `# TYPE vllm:num_requests_waiting gauge
+vllm:num_requests_waiting{engine="0",model_name="llama"} 3
+vllm:num_requests_running{engine="0",model_name="llama"} 1
+vllm:kv_cache_usage_perc{engine="0",model_name="llama"} 0.1
+`
+const said: string[] = []
+let dir: string
+
+beforeEach(async () => {
+  dir = await mkdtemp(path.join(os.tmpdir(), 'queuebell-doctor-'))
+  vi.stubEnv('STATE_DIR', dir)
+  vi.spyOn(console, 'log').mockImplementation((text) => said.push(String(text)))
+  vi.spyOn(console, 'error').mockImplementation((text) => said.push(String(text)))
+})
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  vi.restoreAllMocks()
+  said.length = 0
+  await rm(dir, { recursive: true })
+})
+
+const serveText = async (text: string, type = 'text/plain') =>
+  serve((_, response) => response.writeHead(200, { 'content-type': type }).end(text))
+
+/** Checks vLLM with these variables. @returns the exit code and all that was printed. */
+async function check(variables: Record<string, string>, options = { push: false }): Promise<[number, string]> {
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+  const code = await doctor('vllm', options)
+  return [code, said.join('\n')]
+}
+
+describe('an endpoint', () => {
+  test('that serves its metrics is told with its version and what each rule reads', async () => {
+    const { url } = await serveText(PAGE)
+    const [code, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}` })
+    expect(code).toBe(0)
+    expect(text).toContain('server: vLLM V1')
+    expect(text).toMatch(/ok +waiting +waiting: vllm:num_requests_waiting/)
+  })
+
+  test.each([
+    ['a web page', '<html><title>Sign in</title></html>', 'text/html', 'no metrics: not-prometheus, Sign in'],
+    ['JSON', '{"object":"list"}', 'application/json', 'no metrics: not-prometheus, {"object":"list"}'],
+    ['nothing', '', 'text/plain', 'no metrics: not-prometheus'],
+    ['the metrics of another server', 'tgi_queue_size 3\n', 'text/plain', 'not recognised: is this the right port'],
+  ])('that answers with %s is told so in one line, not rule by rule', async (_, body, type, words) => {
+    const { url } = await serveText(body, type)
+    const [code, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}` })
+    expect(code).toBe(1)
+    expect(text).toContain(words)
+    expect(text).not.toContain('BLIND')
+  })
+
+  test('without the model that it is asked for is told so, not advised to switch its rules off', async () => {
+    const { url } = await serveText(PAGE)
+    const [code, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}`, VLLM_MODEL: 'mistral' })
+    expect(code).toBe(1)
+    expect(text).toContain('model: mistral is not on this server')
+    expect(text).not.toContain('_LIMIT=off')
+  })
+
+  test('whose address holds a key is told without it', async () => {
+    const { url } = await serveText(PAGE)
+    const [, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}/?token=planted-4711` })
+    expect(text).toContain('chat/a  http://127.0.0.1')
+    expect(text).not.toContain('planted-4711')
+  })
+})
+
+describe('a source of endpoints', () => {
+  test('that names some has them checked', async () => {
+    const { url } = await serveText(PAGE)
+    const list = path.join(dir, 'list.json')
+    await writeFile(list, JSON.stringify([{ targets: [new URL(url).host], labels: { group: 'chat' } }]))
+    const [code, text] = await check({ VLLM_TARGETS: list })
+    expect([code, text]).toEqual([0, expect.stringContaining('server: vLLM V1')])
+  })
+
+  test('that cannot be read is a failure, not silence', async () => {
+    const [code, text] = await check({ VLLM_TARGETS: path.join(dir, 'gone.json') })
+    expect(code).toBe(1)
+    expect(text).toContain('VLLM_TARGETS')
+    expect(text).toContain('ENOENT')
+  })
+})
+
+describe('the test push', () => {
+  const pushed = async (listener: http.RequestListener): Promise<[number, string]> => {
+    const [page, push] = [await serveText(PAGE), await serve(listener)]
+    return check(
+      { VLLM_ENDPOINTS: `chat/a=${page.url}`, NOTIFLY_URL: push.url, NOTIFLY_TOKEN: 'planted-4711' },
+      { push: true },
+    )
+  }
+
+  test('that is taken is told', async () => {
+    const [code, text] = await pushed((_, response) => response.end('{}'))
+    expect([code, text]).toEqual([0, expect.stringContaining('push: delivered (200)')])
+  })
+
+  test('that is not taken says why and what to look at, once, without the token', async () => {
+    const [code, text] = await pushed((_, response) => response.writeHead(401).end('no planted-4711'))
+    expect(code).toBe(1)
+    expect(text).toContain('push: not taken (401 no ***): is NOTIFLY_TOKEN still valid')
+    expect(text.match(/still valid/g)).toHaveLength(1)
+  })
+})
