@@ -240,6 +240,34 @@ describe('when time runs out', () => {
   })
 })
 
+describe('the handler rejects, so that the platform counts an error', () => {
+  test('when a message has waited longer than 15 minutes, and not before', { timeout: 60_000 }, async () => {
+    const scene = await openScene(await filePlace())
+    scene.watched.waiting = 42
+    const runner = await scene.gated({ NOTIFLY_URL: 'http://127.0.0.1:2' })
+    const t = start()
+    const limit = { remaining: 4_000 }
+    expect(await runner.run({ now: t, ...limit })).toMatchObject({ body: { pushes: { delivered: 0, waiting: 1 } } })
+    expect(await runner.run({ now: t + 14 * MINUTE, ...limit })).toMatchObject({ body: { pushes: { waiting: 1 } } })
+    expect((await runner.run({ now: t + 16 * MINUTE, ...limit })).error).toMatch(/RunFailed.*15 minutes/)
+  })
+
+  test('while the push server refuses the token; the message is kept and delivered once', {
+    timeout: 60_000,
+  }, async () => {
+    const scene = await openScene(await filePlace())
+    scene.watched.waiting = 42
+    const runner = await scene.gated()
+    const t = start()
+    scene.inbox.meet({ kind: 'status', status: 401 }, 2)
+    for (const minute of [0, 1]) {
+      expect((await runner.run({ now: t + minute * MINUTE })).error).toMatch(/RunFailed.*401.*NOTIFLY_TOKEN/)
+    }
+    expect(await runner.run({ now: t + 2 * MINUTE })).toMatchObject({ body: { pushes: { delivered: 1, waiting: 0 } } })
+    expect(scene.inbox.received).toHaveLength(1)
+  })
+})
+
 function filePlace(): Promise<Place> {
   return (PLACES['the file store'] ?? Promise.reject)()
 }

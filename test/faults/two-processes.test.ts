@@ -9,7 +9,7 @@ import { type Command, type Ended, type Runner, startRunner } from './runner.ts'
 import { openWatched, type Watched } from './watched.ts'
 
 /** Long form: `QUEUEBELL_ROUNDS=100 npx vitest run test/faults/two-processes.test.ts`. */
-const ROUNDS = Number(process.env.QUEUEBELL_ROUNDS ?? 10)
+const ROUNDS = Number(process.env.QUEUEBELL_ROUNDS ?? 5)
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
