@@ -23,7 +23,7 @@ export interface InvokeOptions {
 export async function invoke(backend: Backend, options: InvokeOptions): Promise<number> {
   const every = options.every === undefined ? undefined : parseDuration(options.every)
   if (options.every !== undefined && !every) {
-    console.error(`--every ${options.every}: a span of time needs its unit, as in 30s or 5m`)
+    console.error(`--every ${options.every}: may be a time with its unit, above 0, as in 30s or 5m`)
     return 1
   }
   const parsed = parseConfig(backend, process.env, { lambda: false })

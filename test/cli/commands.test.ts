@@ -1,0 +1,42 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { runCommand } from '../../src/cli/commands.ts'
+
+const said: string[] = []
+beforeEach(() => {
+  vi.spyOn(console, 'log').mockImplementation((text) => said.push(String(text)))
+  vi.spyOn(console, 'error').mockImplementation((text) => said.push(String(text)))
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  said.length = 0
+})
+
+describe('what is typed wrong is said in the first line, with the usage below, and ends with 1', () => {
+  test.each([
+    ['invok vllm', 'there is no command invok'],
+    ['invoke', 'invoke needs the name of a function'],
+    ['invoke vlm', 'there is no function vlm'],
+    ['invoke vllm tgi', 'invoke takes one function, and nothing after it: tgi'],
+    ['invoke vllm --push', 'invoke vllm has no option --push'],
+    ['invoke vllm --evry 5s', "Unknown option '--evry'"],
+    ['invoke vllm --every', "Option '--every <value>' argument missing"],
+    ['invoke heartbeat-receive --json', 'invoke heartbeat-receive has no option --json'],
+    ['invoke heartbeat-receive --serve x', '--serve x: neither a port nor an address with one'],
+    ['doctor vllm --dry-run', 'doctor vllm has no option --dry-run'],
+    ['doctor heartbeat-receive', 'heartbeat-receive has nothing to check'],
+  ])('%s', async (line, words) => {
+    expect(await runCommand(line.split(' '))).toBe(1)
+    expect(said.join('\n').split('\n')[0]).toContain(words)
+    expect(said.join('\n')).toContain('invoke <function>')
+  })
+
+  test.each(['5', '0s', 'often'])('--every %s says what it may be', async (every) => {
+    expect(await runCommand(['invoke', 'vllm', '--every', every])).toBe(1)
+    expect(said).toEqual([`--every ${every}: may be a time with its unit, above 0, as in 30s or 5m`])
+  })
+})
+
+test('without a command, or asked for help, the usage is the answer', async () => {
+  expect([await runCommand([]), await runCommand(['invoke', '--help'])]).toEqual([0, 0])
+  expect(said).toHaveLength(2)
+})
