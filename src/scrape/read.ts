@@ -77,7 +77,9 @@ function readAlias({ signal, kind, row }: WantedSignal, alias: NamedAlias, readi
 }
 
 function aboutServer(page: Page, table: BackendTable): Pick<Readings, 'startedAt' | 'server'> {
-  const startedAt = page.samples.get(START_TIME)?.at(-1)?.value ?? Number.NaN
+  // Several are several processes: one of them that restarts is told by its own series, not by this.
+  const starts = page.samples.get(START_TIME) ?? []
+  const startedAt = (starts.length === 1 ? starts[0]?.value : undefined) ?? Number.NaN
   const server = table.recognise.find(({ series }) => page.recognised.has(series) || page.samples.has(series))
   return {
     ...(startedAt > 0 && startedAt <= Number.MAX_SAFE_INTEGER && { startedAt }),

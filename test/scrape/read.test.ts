@@ -199,6 +199,12 @@ process_start_time_seconds 1.7889e+09
     expect(readings.startedAt).toBe(1.7889e9)
   })
 
+  test('the starts of several processes on one page, in whatever order, are no start of the whole', () => {
+    const starts =
+      'process_start_time_seconds{WorkerId="a"} 1.78e+09\nprocess_start_time_seconds{WorkerId="b"} 1.79e+09\n'
+    expect(readingsOf('vllm', starts).startedAt).toBeUndefined()
+  })
+
   test('an abort is not a failure', () => {
     const body =
       'vllm:request_success_total{finished_reason="abort"} 9\nvllm:request_success_total{finished_reason="stop"} 1\n'
