@@ -143,7 +143,7 @@ function conclude(
   const problems = [
     ...sent.problems,
     ...(overdue > 0
-      ? [`${overdue} notifications could not be delivered for more than 15 minutes: is the push server reachable?`]
+      ? [`not delivered for more than 15 minutes: ${overdue} of the notifications; is the push server reachable?`]
       : []),
   ]
   logWarnings(io.store, io.log)

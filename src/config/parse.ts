@@ -150,8 +150,7 @@ function scopesOf({ name, group }: Named): string[] {
 
 function readGeneral(env: Environment) {
   const ping = read(env, 'PING_URL', GENERAL.PING_URL)
-  // The path is the key to the check: https://healthchecks.io/docs/http_api/
-  if (ping && ping.pathname.length > 1) env.secrets.add(ping.pathname).add(ping.href)
+  for (const key of pingKeys(ping)) env.secrets.add(key)
   return {
     language: read(env, 'ALERT_LANGUAGE', GENERAL.ALERT_LANGUAGE),
     pingUrl: ping?.href,
@@ -165,6 +164,16 @@ function readGeneral(env: Environment) {
     },
   }
 }
+
+/** The path is the key to the check, and so is each long part of it: a service repeats the id alone. https://healthchecks.io/docs/http_api/ */
+function pingKeys(ping: URL | undefined): string[] {
+  if (ping === undefined || ping.pathname.length < 2) return []
+  const parts = ping.pathname.split('/').filter((part) => part.length >= SHORTEST_KEY && !/^heartbeats?$/i.test(part))
+  return [ping.pathname, ping.href, ...parts]
+}
+
+/** Shorter parts are words such as `ping` or `api`. */
+const SHORTEST_KEY = 8
 
 /** A canary that is cut off before its limit can never reach it. */
 function checkCanary(env: Environment, endpoints: readonly Endpoint[], { load, loadTimeout }: Config['canary']): void {

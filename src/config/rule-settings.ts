@@ -192,7 +192,7 @@ function say(env: Environment, name: string, text: string, { rule, ending }: Pla
     case 'CLEAR': {
       const value = cached(CLEARS, rule, clearOf)
       if (value) return { CLEAR: { name, value: understand(env, name, text, value) } }
-      env.problems.add(`${name}: the rule ${rule} has no clear, it is over as soon as it is no longer so`)
+      env.problems.add(`${name}: the rule ${rule} has no clear of its own: leave it out`)
       return undefined
     }
     case 'FOR':

@@ -68,7 +68,7 @@ export interface Context {
 /** Every text of a message in one language. Functions take raw numbers in the signals' units and safe text. */
 export interface Catalogue {
   numbers: NumberTexts
-  rules: Record<RuleId | 'state-lost' | 'state-broken', RuleTexts>
+  rules: Record<RuleId | 'state-broken', RuleTexts>
   failures: Record<Failure['kind'], FailureTexts>
   verdicts: Record<VerdictKind, (verdict: Verdict, facts: { restarted: boolean }) => string>
   advice: { [K in Advice['key']]: (advice: Extract<Advice, { key: K }>) => string }

@@ -45,7 +45,7 @@ function scene(over: Partial<Scene> = {}): Scene {
 }
 
 function fact(rule: Notification['rule'], over: Partial<Notification> = {}): Notification {
-  const spec = rule === 'state-lost' || rule === 'state-broken' ? undefined : specOf(rule)
+  const spec = rule === 'state-broken' ? undefined : specOf(rule)
   const endpoint = over.endpoint ?? 'chat/a'
   const at = over.at ?? SAMPLE_NOW
   const base: Notification = {
@@ -601,7 +601,6 @@ function beats(): Sample[] {
 function lives(): Sample[] {
   return [
     { name: 'the watcher did not run', facts: [ofWatcher('gap', { gap: { length: 47 * MINUTE, interval: MINUTE } })] },
-    { name: 'state deleted', facts: [ofWatcher('state-lost')] },
     { name: 'state broken', facts: [ofWatcher('state-broken')] },
   ]
 }

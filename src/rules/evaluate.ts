@@ -5,12 +5,13 @@ import type { Notification } from '../state/notification.ts'
 import { enqueue } from '../state/outbox.ts'
 import { type Alert, type EndpointState, newEndpointState, type Outgoing, type State } from '../state/state.ts'
 import { verdict } from '../verdict/verdict.ts'
-import type { RuleId } from './catalogue.ts'
+import { RULE_IDS, type RuleId, specOf } from './catalogue.ts'
 import type { Decision } from './decision.ts'
 import { type EndpointJudgement, judgeEndpoint, withScene } from './judge-endpoint.ts'
 import type { Observation } from './observation.ts'
 import { learnFrom, pastWorkOf, workOf } from './past.ts'
 import { sceneOf } from './scene.ts'
+import { siblingsByGroup } from './siblings.ts'
 import { type View, view } from './view.ts'
 
 export interface Evaluation {
@@ -22,7 +23,8 @@ export interface Evaluation {
   decisions: { endpoint: string; decision: Decision }[]
 }
 
-const LOST_GPU_KEPT = 7 * 86_400_000
+const DAY = 86_400_000
+const LOST_GPU_KEPT = 7 * DAY
 const GAPS = 10
 
 /**
@@ -41,9 +43,16 @@ export function evaluate(
     return view(observation, before, config.backend, now, config.window)
   })
   const kept = stillConfigured(previous.outbox, config)
+  const siblings = siblingsByGroup(views)
   const judged = views.map((one) => ({
     one,
-    judgement: judgeEndpoint({ view: one, group: siblingsOf(one, views), outbox: kept, interval, now }),
+    judgement: judgeEndpoint({
+      view: one,
+      siblings: siblings.get(one.endpoint.group ?? ''),
+      outbox: kept,
+      interval,
+      now,
+    }),
   }))
   const servers = observations.filter(({ unread }) => unread === undefined).length
   const told = judged.map(({ one, judgement }) => conclude(one, judgement, servers, now))
@@ -67,9 +76,13 @@ export function evaluate(
   return { state, endpoints: told.map((t) => t.result), notifications, decisions }
 }
 
-function siblingsOf(one: View, views: readonly View[]): View[] {
-  const { group } = one.endpoint
-  return group === undefined ? [] : views.filter((other) => other !== one && other.endpoint.group === group)
+/**
+ * A fall that has lasted for a day is how the endpoint is now: it learns again, or it would fire against a past that it
+ * has forgotten for ever.
+ */
+function isTheNewUsual(key: string, alert: Alert, now: number): boolean {
+  const rule = key as RuleId
+  return RULE_IDS.includes(rule) && specOf(rule).measure.kind === 'fall' && now - alert.since >= DAY
 }
 
 /** Verdict, scene, learning and the result of one endpoint. */
@@ -83,7 +96,7 @@ function conclude(
   const firing = Object.values(judgement.alerts).some((alert) => alert.phase === 'firing')
   const needed = firing || judgement.notifications.length > 0
   const found = needed && work ? verdict(work, pastWorkOf(one.before, now)) : undefined
-  const calm = Object.keys(judgement.alerts).length === 0
+  const calm = Object.entries(judgement.alerts).every(([key, alert]) => isTheNewUsual(key, alert, now))
   const state: EndpointState = {
     ...one.after,
     alerts: judgement.alerts,
@@ -179,9 +192,10 @@ function gapOf(previous: State, config: Config, interval: number | undefined, no
 }
 
 function stillConfigured(outbox: readonly Outgoing[], config: Config): Outgoing[] {
+  const byName = new Map(config.endpoints.map((endpoint) => [endpoint.name, endpoint]))
   return outbox.filter(({ notification: { endpoint, rule } }) => {
     if (endpoint === undefined) return true
-    const configured = config.endpoints.find((e) => e.name === endpoint)
+    const configured = byName.get(endpoint)
     return configured?.rules.some((r) => r.id === rule) ?? false
   })
 }

@@ -4,6 +4,7 @@ import type { Alert, Outgoing } from '../state/state.ts'
 import type { Rule } from './catalogue.ts'
 import { type Decision, decision, type HoldingRule, notMeasured } from './decision.ts'
 import { judge, type Measured, measure } from './measure.ts'
+import type { Siblings } from './siblings.ts'
 import { type Judgement, step } from './step.ts'
 import { insideOf, type View } from './view.ts'
 
@@ -20,7 +21,7 @@ export interface EndpointJudgement {
 
 interface Context {
   view: View
-  group: readonly View[]
+  siblings: Siblings | undefined
   outbox: readonly Outgoing[]
   interval: number | undefined
   now: number
@@ -53,7 +54,7 @@ function judgeRule(rule: Rule, heldBy: HoldingRule | undefined, context: Context
   for (const [key, alert] of Object.entries(before)) {
     if (isOf(rule, key)) out.alerts[key] = alert // stays, unless measured below
   }
-  const all = measure(rule, context.view, context.group, context.now)
+  const all = measure(rule, context.view, context.siblings, context.now)
   for (const measured of all) {
     const judgement = heldBy ? 'unknown' : judge(measured, rule)
     const key = alertKey(rule.id, measured.subject)

@@ -2,6 +2,7 @@ import { bin, past } from '../signals/baseline.ts'
 import type { DerivedSignal } from '../state/notification.ts'
 import type { Rule } from './catalogue.ts'
 import { rateNow } from './past.ts'
+import { medianOfOthers, type Siblings } from './siblings.ts'
 import type { Judgement } from './step.ts'
 import { flagged, increased, lost, upstreams, xids } from './subjects.ts'
 import type { View } from './view.ts'
@@ -22,8 +23,8 @@ export interface Measured {
   renewed?: boolean
 }
 
-/** Measures a rule for every subject of an endpoint. `group`: the views of the endpoint's siblings, itself left out. */
-export function measure(rule: Rule, view: View, group: readonly View[], now: number): Measured[] {
+/** Measures a rule for every subject of an endpoint. `siblings`: of its group, where it has one. */
+export function measure(rule: Rule, view: View, siblings: Siblings | undefined, now: number): Measured[] {
   const { measure: m } = rule
   const { numbers } = view.derived
   switch (m.kind) {
@@ -48,7 +49,7 @@ export function measure(rule: Rule, view: View, group: readonly View[], now: num
     case 'rate':
       return [{ value: numbers.preemptions_per_second }]
     case 'sibling':
-      return [sibling(view, group)]
+      return [sibling(view, siblings)]
     case 'failures':
       return [view.observation.up === undefined ? { judgement: 'unknown' } : counted(view.after.failures, rule)]
     case 'blind':
@@ -134,14 +135,11 @@ function fall(value: number | undefined, usual: number | undefined): Measured {
 }
 
 /** Slower than the median of the others, by time per token, else by whole requests. At least two others must be known. */
-function sibling(view: View, group: readonly View[]): Measured {
+function sibling(view: View, siblings: Siblings | undefined): Measured {
   for (const mean of ['itlMean', 'e2eMean'] as const) {
     const own = view.derived[mean]
-    const others = group.flatMap((other) => other.derived[mean] ?? []).sort((a, b) => a - b)
-    if (own === undefined || others.length < 2) continue
-    const middle = others.length / 2
-    const median = ((others[Math.floor(middle - 0.5)] ?? 0) + (others[Math.floor(middle)] ?? 0)) / 2
-    if (median > 0) return { value: own / median, usual: median }
+    const median = own === undefined || !siblings ? undefined : medianOfOthers(siblings[mean], own)
+    if (own !== undefined && median !== undefined && median > 0) return { value: own / median, usual: median }
   }
   return { judgement: 'unknown' }
 }

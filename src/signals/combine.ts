@@ -34,12 +34,17 @@ export function combine(
   }
   const first = moving[0]
   if (!first) return present[0] && quiet(present[0][1].bounds)
+  if (moving.length === 1) return { bounds: first.bounds, counts: lifted(first.counts), ...sumOf(first.sum) }
   const bounds = first.bounds.filter((bound) => moving.every((other) => other.bounds.some((b) => sameBound(b, bound))))
   const at = (counts: number[], of: number[], bound: number) => counts[of.findIndex((b) => sameBound(b, bound))] ?? 0
   const counts = bounds.map((bound) => add(moving.map((one) => at(one.counts, one.bounds, bound))))
   counts.push(add(moving.map((one) => one.counts.at(-1) ?? 0)))
   const sum = addSums(moving.map((one) => one.sum))
-  return { bounds, counts: lifted(counts), ...(sum === null ? {} : { sum }) }
+  return { bounds, counts: lifted(counts), ...sumOf(sum) }
+}
+
+function sumOf(sum: number | null): { sum?: number } {
+  return sum === null ? {} : { sum }
 }
 
 function quiet(bounds: readonly number[]): HistogramIncrease {

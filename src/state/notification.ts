@@ -114,7 +114,7 @@ export interface Notification {
   /** `<endpoint>|<rule>|<subject>@<firedAt>`; one span from fired to resolved. */
   incident: string
   reason: Reason
-  rule: RuleId | 'state-lost' | 'state-broken'
+  rule: RuleId | 'state-broken'
   /** Absent for what concerns the watcher itself. */
   endpoint?: string
   /** A GPU, an upstream or a reason, where the rule has one. */

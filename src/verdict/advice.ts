@@ -58,7 +58,6 @@ export type Advice =
   | { key: 'worker-never' }
   | { key: 'worker-failed' }
   | { key: 'watcher-gap' }
-  | { key: 'state-lost' }
   | { key: 'state-broken' }
   | { key: 'own-network' }
   | { key: 'failure'; failure: Failure; canary: boolean }
@@ -123,8 +122,6 @@ function adviceFor(fact: Notification): Advice[] {
       return [{ key: fact.beat?.never ? 'worker-never' : 'worker-silent' }]
     case 'gap':
       return [{ key: 'watcher-gap' }]
-    case 'state-lost':
-      return [{ key: 'state-lost' }]
     case 'state-broken':
       return [{ key: 'state-broken' }]
     default:

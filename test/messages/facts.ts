@@ -159,7 +159,7 @@ export const anyFact: fc.Arbitrary<Notification> = fc
       id: fc.uuid(),
       incident: fc.uuid(),
       reason: fc.constantFrom('fired', 'repeated', 'resolved', 'late', 'told-once'),
-      rule: fc.constantFrom(...RULE_IDS, 'state-lost', 'state-broken'),
+      rule: fc.constantFrom(...RULE_IDS, 'state-broken'),
       endpoint: fc.constantFrom(
         'a',
         'chat/a',

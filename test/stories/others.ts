@@ -112,6 +112,22 @@ export const OTHER_STORIES: readonly Story[] = [
     pushes: [[3, 'fired', 'stalled']],
   },
   {
+    name: 'throughput: a fall that has lasted for a day is the new usual, and its end is told',
+    backend: 'vllm',
+    env: { VLLM_GAP_LIMIT: 'off', VLLM_THROUGHPUT_REPEAT: 'off' },
+    runs: [
+      ...Array.from({ length: 30 }, (_, i) => i * 3).map((m) => ({ minute: m, served: steady(m, 100_000 * m) })),
+      ...Array.from({ length: 580 }, (_, i) => 90 + i * 3).map((m) => ({
+        minute: m,
+        served: steady(m, 9_000_000 + 20_000 * (m - 90)),
+      })),
+    ],
+    pushes: [
+      [96, 'fired', 'throughput'],
+      [1602, 'resolved', 'throughput'],
+    ],
+  },
+  {
     name: 'sibling: half as fast as the other two for ten minutes',
     backend: 'vllm',
     endpoints: ['chat/a', 'chat/b', 'chat/c'],
@@ -190,6 +206,11 @@ function paced(minute: number, secondsAToken: number, until = minute): string {
   const sum = 50 * Math.min(minute, until) * secondsAToken + 50 * Math.max(0, minute - until) * 0.03
   const more = vllmHistogram('request_time_per_output_token_seconds', { 0.01: 0, 0.1: count, '+Inf': count }, sum)
   return vllm({ running: 4, finished: count, tokens: count * 100, more })
+}
+
+/** Twelve requests at once, all the time. */
+function steady(minute: number, tokens: number): string {
+  return vllm({ running: 12, finished: 100 * minute, tokens })
 }
 
 function quiet(minute: number): string {

@@ -82,7 +82,6 @@ export const adviceEn: Catalogue['advice'] = {
   'worker-never': () => 'Does the worker send to the right address, with the right name and token?',
   'worker-failed': () => "Look at the worker's own log.",
   'watcher-gap': () => "Look at the schedule, at errors and throttling of the function, and at this machine's sleep.",
-  'state-lost': () => 'Did a lifecycle rule or a person delete it?',
   'state-broken': () => 'The copy lies beside the state under another key, for a look at what happened.',
   'own-network': () => "All at once with one cause: suspect the watcher's own network first (VPC, NAT, DNS, VPN).",
   failure: ({ failure, canary }) => failuresEn[failure.kind].todo(failure, canary),

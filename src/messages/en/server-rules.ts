@@ -106,12 +106,6 @@ export const serverRulesEn = {
     over: 'The watcher runs again',
     peak: () => undefined,
   },
-  'state-lost': plain(
-    '🧩',
-    'The saved state was gone',
-    'The state object was deleted. Watching started anew: baselines are being learned, open alerts may be told again.',
-    'State is back',
-  ),
   'state-broken': plain(
     '🧩',
     'The saved state was unreadable',
