@@ -123,8 +123,8 @@ export const OTHER_STORIES: readonly Story[] = [
       })),
     ],
     pushes: [
-      [96, 'fired', 'throughput'],
-      [1602, 'resolved', 'throughput'],
+      [99, 'fired', 'throughput'],
+      [1596, 'resolved', 'throughput'],
     ],
   },
   {
