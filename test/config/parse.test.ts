@@ -343,7 +343,7 @@ test('every secret is listed, as it stands and as it is sent', () => {
     NOTIFLY_TOKEN: 'push-token',
     NOTIFLY_FALLBACK_URL: 'https://q',
     NOTIFLY_FALLBACK_TOKEN: 'fall-token',
-    PING_URL: 'https://hc-ping.com/1234-key',
+    PING_URL: 'https://status.example.com/ping/1234-key?x=1',
   })
   for (const secret of [
     'url-pass',
@@ -352,11 +352,13 @@ test('every secret is listed, as it stands and as it is sent', () => {
     'me:basic-pass',
     'push-token',
     'fall-token',
-    '/1234-key',
-    'https://hc-ping.com/1234-key',
+    '/ping/1234-key',
+    '1234-key',
+    'https://status.example.com/ping/1234-key?x=1',
   ]) {
     expect(secrets).toContain(secret)
   }
+  expect(secrets).not.toContain('ping')
   expect(secrets).toContain(`Basic ${Buffer.from('me:basic-pass').toString('base64')}`)
   expect(secrets).not.toContain('')
 })

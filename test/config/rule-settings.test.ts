@@ -208,8 +208,8 @@ describe('the clear of a rule', () => {
       { KV_CACHE_CLEAR: '80' },
       'KV_CACHE_CLEAR is 80: write a share as 0.9 or 90%; a bare number above 1 could be either',
     ],
-    [{ VLLM_DOWN_CLEAR: '1' }, 'VLLM_DOWN_CLEAR: the rule down has no clear, it is over as soon as it is no longer so'],
-    [{ GAP_CLEAR: '2' }, 'GAP_CLEAR: the rule gap has no clear, it is over as soon as it is no longer so'],
+    [{ VLLM_DOWN_CLEAR: '1' }, 'VLLM_DOWN_CLEAR: the rule down has no clear of its own: leave it out'],
+    [{ GAP_CLEAR: '2' }, 'GAP_CLEAR: the rule gap has no clear of its own: leave it out'],
   ])('%o is refused', (variables, problem) => expect(problemsOf('vllm', variables)).toEqual([problem]))
 
   test('a limit that could not be read makes no second problem of its clear', () => {
