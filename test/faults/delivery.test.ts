@@ -93,7 +93,7 @@ describe('a push server that fails', () => {
       inbox.meet(status(code), 3)
       for (const minute of [0, 1, 2]) {
         const { problems, result } = await run(minute, 42)
-        expect(problems).toEqual([expect.stringMatching(new RegExp(`${code}.*NOTIFLY_URL`))])
+        expect(problems).toEqual([expect.stringMatching(new RegExp(`${code}.*NOTIFLY_(URL|TOKEN)`))])
         expect(result.pushes.waiting).toBe(1)
       }
       expect(await run(3, 42)).toMatchObject({ problems: [], result: { pushes: { delivered: 1, waiting: 0 } } })
