@@ -15,7 +15,11 @@ import { OTHER_STORIES } from './others.ts'
 import type { BundleStory, Story } from './story.ts'
 import { VLLM_STORIES } from './vllm.ts'
 
-const STORIES = [...VLLM_STORIES, ...OTHER_STORIES, ...HARDWARE_STORIES, ...EDGE_STORIES]
+/** A story of days is told in one process alone. */
+const LONGEST = 200
+const STORIES = [...VLLM_STORIES, ...OTHER_STORIES, ...HARDWARE_STORIES, ...EDGE_STORIES].filter(
+  (story) => story.runs.length <= LONGEST,
+)
 const BUNDLE_STORIES = [...OLLAMA_STORIES, ...OPENAI_STORIES, ...HEARTBEAT_STORIES]
 const START = Date.UTC(2026, 5, 1)
 const PLAYER = resolve('test/stories/player.mjs')
