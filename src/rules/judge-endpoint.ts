@@ -65,13 +65,13 @@ function judgeRule(rule: Rule, heldBy: HoldingRule | undefined, context: Context
       interval: context.interval,
     })
     const next = afterStep(stepped.alert, alert, rule, heldBy ? 'held' : judgement, context)
-    const event = next.idle ? 'resolved' : stepped.event
-    const after = event === 'resolved' ? 'ok' : (next.alert?.phase ?? 'ok')
+    const reason = next.idle ? 'resolved' : stepped.reason
+    const after = reason === 'resolved' ? 'ok' : (next.alert?.phase ?? 'ok')
     const facts = { rule, measured, judgement, before: before[key]?.phase ?? 'ok', after } as const
     out.decisions.push(decision(facts, next.alert, heldBy, context.view))
-    if (next.alert && event !== 'resolved') out.alerts[key] = next.alert
+    if (next.alert && reason !== 'resolved') out.alerts[key] = next.alert
     else delete out.alerts[key]
-    if (event && next.alert) tell(event, rule, measured, next.alert, next.idle, context, out, key)
+    if (reason && next.alert) tell(reason, rule, measured, next.alert, next.idle, context, out, key)
   }
   const measuredKeys = new Set(all.map(({ subject }) => alertKey(rule.id, subject)))
   const others = Object.entries(out.alerts).filter(([key]) => isOf(rule, key) && !measuredKeys.has(key))
@@ -121,7 +121,7 @@ function hasTraffic(view: View): boolean {
 }
 
 function tell(
-  event: 'fired' | 'repeated' | 'resolved',
+  reason: 'fired' | 'repeated' | 'resolved',
   rule: Rule,
   measured: Measured,
   alert: Alert,
@@ -141,9 +141,9 @@ function tell(
     at: now,
     ...more,
   })
-  if (event === 'fired') out.notifications.push(make('fired'))
-  if (event === 'repeated' && queued.length === 0) out.notifications.push(make('repeated'))
-  if (event !== 'resolved') return
+  if (reason === 'fired') out.notifications.push(make('fired'))
+  if (reason === 'repeated' && queued.length === 0) out.notifications.push(make('repeated'))
+  if (reason !== 'resolved') return
   if (queued.some((item) => isClaimed(item, now))) {
     out.alerts[key] = alert // another run is telling it right now: resolve at the next run
     return

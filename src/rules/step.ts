@@ -7,7 +7,7 @@ export type Judgement = 'breach' | 'between' | 'clear' | 'unknown'
 export interface Step {
   /** Absent: ok. */
   alert: Alert | undefined
-  event?: 'fired' | 'repeated' | 'resolved'
+  reason?: 'fired' | 'repeated' | 'resolved'
 }
 
 /** A pending alert without data for longer than this starts anew, as does one between whose runs more time lies than usual. */
@@ -34,16 +34,16 @@ export function step(
     const since = alert && now - alert.seenAt <= gap ? alert.since : now
     const pending = seen({ ...(since === now ? {} : alert), phase: 'pending', since, seenAt: now, clears: 0 })
     if (now - since < rule.for) return { alert: pending }
-    return { alert: { ...pending, phase: 'firing', firedAt: now }, event: 'fired' }
+    return { alert: { ...pending, phase: 'firing', firedAt: now }, reason: 'fired' }
   }
   if (judgement === 'clear') {
     const clears = alert.clears + 1
     if (clears < CLEAR_RUNS) return { alert: { ...alert, seenAt: now, clears } }
-    return { alert: { ...alert, seenAt: now, clears }, event: 'resolved' }
+    return { alert: { ...alert, seenAt: now, clears }, reason: 'resolved' }
   }
   const next = { ...seen(alert), clears: 0 }
   const due = rule.repeat !== undefined && alert.told !== undefined && now - alert.told >= rule.repeat
-  return due ? { alert: next, event: 'repeated' } : { alert: next }
+  return due ? { alert: next, reason: 'repeated' } : { alert: next }
 }
 
 function peakOf(alert: Alert, value: number | undefined): { peak?: number } {

@@ -9,18 +9,18 @@ type Row = [
   minute: number,
   judgement: Judgement,
   phase: 'ok' | Alert['phase'],
-  event?: 'fired' | 'repeated' | 'resolved',
+  reason?: 'fired' | 'repeated' | 'resolved',
 ]
 
 /** Walks one alert through a story; a push is accepted at once. */
 function follow(rule: Pick<Rule, 'for' | 'repeat'>, story: Row[], interval?: number): void {
   let alert: Alert | undefined
-  for (const [minute, judgement, phase, event] of story) {
+  for (const [minute, judgement, phase, reason] of story) {
     const now = Math.round(minute * MINUTE)
     const stepped = step(alert, judgement, rule, { now, interval })
-    alert = stepped.event === 'resolved' ? undefined : stepped.alert
-    if (alert && stepped.event) alert = { ...alert, told: now }
-    expect({ minute, phase: alert?.phase ?? 'ok', event: stepped.event }).toEqual({ minute, phase, event })
+    alert = stepped.reason === 'resolved' ? undefined : stepped.alert
+    if (alert && stepped.reason) alert = { ...alert, told: now }
+    expect({ minute, phase: alert?.phase ?? 'ok', reason: stepped.reason }).toEqual({ minute, phase, reason })
   }
 }
 
@@ -135,7 +135,7 @@ test('a rule without reminders gives none', () =>
 
 test('an alert that was never told is not repeated', () => {
   const fired = step(undefined, 'breach', atOnce, { now: 0 })
-  expect(step(fired.alert, 'breach', atOnce, { now: 10 * 240 * MINUTE }).event).toBeUndefined()
+  expect(step(fired.alert, 'breach', atOnce, { now: 10 * 240 * MINUTE }).reason).toBeUndefined()
 })
 
 test('the peak is the highest value of the incident', () => {
