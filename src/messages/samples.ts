@@ -79,6 +79,7 @@ const busyNumbers: Numbers = {
 }
 const loadGrew: Verdict = { kind: 'load-grew', arrivals: 3, tokensPerSecond: 1.02, timePerToken: 1.1 }
 const busy = scene({ numbers: busyNumbers, verdict: loadGrew, waitingPerMinute: 3 })
+const nearlyFull = scene({ numbers: { ...busyNumbers, kv_cache: 0.93 }, kvAt: 'engine 1', verdict: loadGrew })
 
 function queues(): Sample[] {
   const last = { firedAt: SAMPLE_NOW - 4 * 60 * MINUTE }
@@ -140,8 +141,8 @@ function queues(): Sample[] {
     {
       name: 'queue, KV cache and first token at once; errors over',
       facts: [
-        fact('waiting', { value: 42, scene: busy }),
-        fact('kv_cache', { value: 0.93, scene: scene({ kvAt: 'engine 1' }) }),
+        fact('waiting', { value: 42, scene: nearlyFull }),
+        fact('kv_cache', { value: 0.93, scene: nearlyFull }),
         fact('ttft', { value: 10, atLeast: true }),
         fact('errors', { ...over, peak: 0.12 }),
       ],
@@ -297,7 +298,15 @@ function verdicts(): Sample[] {
   ]
   return kinds.map((verdict) => ({
     name: `verdict: ${verdict.kind}`,
-    facts: [fact('waiting', { value: 42, scene: scene({ numbers: busyNumbers, verdict }) })],
+    facts: [
+      fact('waiting', {
+        value: 42,
+        scene: scene({
+          numbers: verdict.kind === 'cache-full' ? { ...busyNumbers, kv_cache: 0.99 } : busyNumbers,
+          verdict,
+        }),
+      }),
+    ],
   }))
 }
 
@@ -309,12 +318,12 @@ function downs(): Sample[] {
     timeout: { kind: 'timeout' },
     cut: { kind: 'cut', code: 'UND_ERR_SOCKET' },
     tls: { kind: 'tls', code: 'CERT_HAS_EXPIRED' },
-    'not-authorised': { kind: 'not-authorised', status: 401, detail: '{"error":"Authentication required"}' },
+    'not-authorised': { kind: 'not-authorised', status: 401, detail: 'Authentication required' },
     'not-found': { kind: 'not-found', status: 404 },
     http: { kind: 'http', status: 500, detail: 'Internal Server Error' },
     redirected: { kind: 'redirected', status: 307, detail: 'https://10.0.0.5/metrics' },
     'redirect-loop': { kind: 'redirect-loop', status: 302 },
-    'not-prometheus': { kind: 'not-prometheus', status: 200, detail: '<!doctype html><title>Sign in</title>' },
+    'not-prometheus': { kind: 'not-prometheus', detail: 'Sign in' },
     compressed: { kind: 'compressed' },
     'too-large': { kind: 'too-large' },
     'stream-error': { kind: 'stream-error', detail: 'CUDA error: out of memory' },
