@@ -27,8 +27,13 @@ export function lookBack(view: View): { since: Increases; from: number } | undef
 /** Generated tokens a second in the time the verdict looks at. */
 export function rateNow(view: View): number | undefined {
   const look = lookBack(view)
-  const tokens = look?.since.counters.generation_tokens
-  return look && tokens !== undefined ? tokens / look.since.seconds : undefined
+  return look && tokensPerSecond(look.since)
+}
+
+/** Most servers but vLLM count tokens when their request ends: none, while the engine steps on, says nothing of its speed. */
+function tokensPerSecond({ seconds, counters }: Increases): number | undefined {
+  const { generation_tokens: tokens, steps } = counters
+  return tokens === undefined || (tokens === 0 && steps) ? undefined : tokens / seconds
 }
 
 /** What the endpoint did in the time the verdict looks at; `undefined` on a first reading. */
@@ -49,7 +54,7 @@ export function workOf(view: View): Work | undefined {
     finished,
     // What finished plus what is still inside more than before is what came.
     arrivalsPerSecond: known ? Math.max(0, finished + insideNow - insideThen) / seconds : undefined,
-    tokensPerSecond: perSecond(generation_tokens),
+    tokensPerSecond: tokensPerSecond(look.since),
     timePerToken: itl ? mean(itl)?.value : undefined,
     promptTokensPerRequest: each(prompt_tokens),
     outputTokensPerRequest: each(generation_tokens),

@@ -106,14 +106,18 @@ function noHitFall({ derived, window, readings }: View): string {
   if (derived.numbers.prefix_hit_share !== undefined) return SHORT_PAST
   if (derived.hitsAlwaysZero) return 'the server publishes prefix hits and never counts them'
   if (!window) return FIRST
-  const queries = window.counters.prefix_queries
+  const { prefix_queries, prompt_tokens } = window.counters
+  const queries = readings?.gauges.hit_share && !readings.counters.prefix_hits ? prompt_tokens : prefix_queries
   if (queries === undefined || !readings) return 'no hit share is published'
   return queries === 0 ? QUIET : `too few tokens looked up: ${Math.round(queries)} of ${ENOUGH.tokens}`
 }
 
 function noThroughputFall(view: View): string {
   if ((view.derived.numbers.running ?? 0) === 0) return 'nothing is running'
-  return rateNow(view) === undefined ? FIRST : `${SHORT_PAST} at this many running`
+  if (!view.window) return FIRST
+  return rateNow(view) === undefined
+    ? 'work goes on, its tokens are counted when a request ends'
+    : `${SHORT_PAST} at this many running`
 }
 
 /** What a decision's numbers do not say by themselves: why there is none, since when, until when. Times in UTC. */

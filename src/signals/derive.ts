@@ -159,8 +159,10 @@ function addHitShare(derived: Derived, readings: Readings, window: Increases | u
     return
   }
   // Some count what they look up, but not what they find.
-  const { prefix_queries, prefix_hits } = readings.counters
+  const { prefix_queries, prefix_hits, prompt_tokens } = readings.counters
   if (prefix_queries && prefix_hits) return
+  // The server's own share is of its last batch and stays when nothing comes.
+  if (prompt_tokens && (window?.counters.prompt_tokens ?? 0) < TOKENS_AT_LEAST) return
   set(derived.numbers, 'prefix_hit_share', readings.gauges.hit_share?.value)
 }
 

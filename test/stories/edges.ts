@@ -48,6 +48,34 @@ export const EDGE_STORIES: readonly Story[] = [
     pushes: [[2, 'fired', 'stalled']],
   },
   {
+    name: 'throughput: an answer of a quarter of an hour, whose tokens are counted when it ends, is no fall',
+    backend: 'llamacpp',
+    runs: [
+      ...from(0, 80, (m) => llama(m, 1_200 * m)),
+      ...from(81, 95, (m) => llama(m, 96_000)),
+      ...from(96, 100, (m) => llama(m, 114_000 + 1_200 * (m - 96))),
+    ],
+    pushes: [],
+  },
+  {
+    name: 'throughput: a third of the usual tokens is one there too',
+    backend: 'llamacpp',
+    runs: [...from(0, 80, (m) => llama(m, 1_200 * m)), ...from(81, 95, (m) => llama(m, 96_000 + 400 * (m - 80)))],
+    pushes: [[86, 'fired', 'throughput']],
+  },
+  {
+    name: "prefix_hits: the server's own share of its last batch says nothing while no prompts come",
+    backend: 'sglang',
+    runs: [...from(0, 75, (m) => sharing(0.8, 5_000 * m)), ...from(76, 110, () => sharing(0, 375_400))],
+    pushes: [],
+  },
+  {
+    name: 'prefix_hits: it does while they come',
+    backend: 'sglang',
+    runs: [...from(0, 75, (m) => sharing(0.8, 5_000 * m)), ...from(76, 90, (m) => sharing(0.2, 5_000 * m))],
+    pushes: [[86, 'fired', 'prefix_hits']],
+  },
+  {
     name: 'gpu_xid: a code that appeared while the exporter was away is told when it is back',
     backend: 'dcgm',
     runs: [...from(0, 1, () => gpu(0)), ...from(2, 5, () => 'refused'), ...from(6, 9, () => gpu(79))],
@@ -144,6 +172,26 @@ function sglang(more: Record<string, number>): string {
     'sglang:prompt_tokens_total{model_name="m"}': 900,
     'sglang:generation_tokens_total{model_name="m"}': 700,
     ...more,
+  })
+}
+
+function llama(minute: number, tokens: number): string {
+  return page({
+    'llamacpp:requests_processing': 1,
+    'llamacpp:requests_deferred': 0,
+    'llamacpp:tokens_predicted_total': tokens,
+    'llamacpp:n_decode_total': 1_200 * minute,
+  })
+}
+
+/** SGLang without a count of cached tokens. */
+function sharing(share: number, prompt: number): string {
+  return page({
+    'sglang:num_queue_reqs{model_name="m"}': 0,
+    'sglang:num_running_reqs{model_name="m"}': 0,
+    'sglang:token_usage{model_name="m"}': 0.1,
+    'sglang:cache_hit_rate{model_name="m"}': share,
+    'sglang:prompt_tokens_total{model_name="m"}': prompt,
   })
 }
 
