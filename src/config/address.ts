@@ -79,7 +79,7 @@ export function shownUrl(address: string): string {
   return url.href
 }
 
-const SECRET_NAME = /token|key|secret|password|passwd|signature|^sig$|auth/i
+const SECRET_NAME = /token|key|secret|pass|pwd|auth|sig$|signature|cred|jwt/i
 
 function credentialsOf(url: URL): Credentials | Refusal | undefined {
   if (url.username === '' && url.password === '') return undefined

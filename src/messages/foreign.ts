@@ -1,3 +1,5 @@
+import { shownUrl } from '../config/address.ts'
+
 /**
  * Text from outside (model names, labels, error bodies, answers of servers) made safe to stand inside a line of ours:
  * it cannot end the line, turn its direction, hide in it or mark it up, and it is no longer than `max` characters.
@@ -53,13 +55,10 @@ export function bytesOf(text: string): number {
  */
 export function addressOf(url: string, markdown = false): string {
   if (!URL.canParse(url)) return foreign(url.replace(/\/\/[^/@\s]*@/g, '//'), ADDRESS, markdown)
-  const address = new URL(url)
+  const address = new URL(shownUrl(url))
   address.username = ''
   address.password = ''
   address.hash = ''
-  for (const name of [...address.searchParams.keys()]) {
-    if (/token|key|secret|pass|auth|sig|cred/i.test(name)) address.searchParams.set(name, '***')
-  }
   const isBare = address.href.endsWith('/') && !url.endsWith('/') // the URL class adds a slash to a bare origin
   const text = isBare ? address.href.slice(0, -1) : address.href
   if (!markdown) return foreign(text, ADDRESS)
