@@ -26,6 +26,8 @@ export interface Evaluation {
 const DAY = 86_400_000
 const LOST_GPU_KEPT = 7 * DAY
 const GAPS = 10
+/** A second copy, or a tick that came late beside the next one, says nothing about the schedule. Milliseconds. */
+const SHORTEST_GAP = 10_000
 
 /**
  * One run's decisions: same state, observations, configuration and time, same result. Endpoints that left the
@@ -64,7 +66,7 @@ export function evaluate(
     ...previous,
     ranAt: now,
     gaps:
-      previous.ranAt !== undefined && now > previous.ranAt
+      previous.ranAt !== undefined && now - previous.ranAt >= SHORTEST_GAP
         ? [...previous.gaps, now - previous.ranAt].slice(-GAPS)
         : previous.gaps,
     endpoints: Object.fromEntries(told.map((t) => [t.result.name, t.state])),

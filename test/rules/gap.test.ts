@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { parseConfig } from '../../src/config/parse.ts'
+import { evaluate } from '../../src/rules/evaluate.ts'
+import { emptyState } from '../../src/state/state.ts'
+
+const MINUTE = 60_000
+
+/** Rules of the notifications of runs at these times, in milliseconds. */
+function follow(times: readonly number[]): string[] {
+  const parsed = parseConfig('vllm', { VLLM_ENDPOINTS: 'a=http://127.0.0.1:1001' }, { lambda: false })
+  if ('problems' in parsed) throw new Error(parsed.problems.join('\n'))
+  let state = emptyState()
+  const told: string[] = []
+  for (const now of times) {
+    const evaluation = evaluate(state, [], parsed.config, now)
+    told.push(...evaluation.notifications.map(({ rule }) => rule))
+    state = evaluation.state
+  }
+  return told
+}
+
+test('case 99: two copies seconds apart do not make the time between their pairs a gap', () => {
+  const pairs = Array.from({ length: 12 }, (_, i) => [i * 2 * MINUTE, i * 2 * MINUTE + 2_000]).flat()
+  expect(follow(pairs)).toEqual([])
+  expect(follow([...pairs, 40 * MINUTE])).toEqual(['gap'])
+})
