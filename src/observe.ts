@@ -6,6 +6,7 @@ import { readBeats } from './heartbeats/beats.ts'
 import type { IO } from './io.ts'
 import { createMask } from './log.ts'
 import type { Answer, Observation } from './rules/observation.ts'
+import { createEntrance } from './scrape/entrance.ts'
 import { openDispatcher } from './scrape/get.ts'
 import { scrape, scrapeGpu } from './scrape/scrape.ts'
 
@@ -77,22 +78,26 @@ interface ScrapeAll {
   dispatcher: unknown
 }
 
+/** Answers that may arrive at once, and milliseconds after which a slow one no longer counts among them. */
+const AT_ONCE = 64
+const PATIENCE = 50
+
 function scrapeAll(
   endpoints: readonly Endpoint[],
   backend: ScrapedBackend,
   options: ScrapeAll,
 ): Promise<Observation[]> {
-  return Promise.all(
-    endpoints.map(async (endpoint): Promise<Observation> => {
-      const start = performance.now()
-      const [answer, gpu] = await Promise.all([
-        scrape(endpoint, TABLES[backend], options),
-        endpoint.gpuUrl === undefined
-          ? undefined
-          : scrapeGpu(endpoint.gpuUrl, TABLES.dcgm, { ...options, timeout: endpoint.timeout }),
-      ])
-      const took = performance.now() - start
-      return { ...(answer as Answer), endpoint, took, ...(gpu === undefined ? {} : { gpu }) }
-    }),
-  )
+  const enter = createEntrance(AT_ONCE, PATIENCE)
+  const askOne = async (endpoint: Endpoint): Promise<Observation> => {
+    const start = performance.now()
+    const [answer, gpu] = await Promise.all([
+      scrape(endpoint, TABLES[backend], options),
+      endpoint.gpuUrl === undefined
+        ? undefined
+        : scrapeGpu(endpoint.gpuUrl, TABLES.dcgm, { ...options, timeout: endpoint.timeout }),
+    ])
+    const took = performance.now() - start
+    return { ...(answer as Answer), endpoint, took, ...(gpu === undefined ? {} : { gpu }) }
+  }
+  return Promise.all(endpoints.map((endpoint) => enter(() => askOne(endpoint))))
 }
