@@ -23,6 +23,8 @@ export interface Fact {
   missing?: string
   /** Signals that are not there, in words. */
   signals?: string
+  /** Signals whose value cannot be, in words. */
+  doubted?: string
   /** The sources of endpoints that could not be used, by their addresses. */
   sources?: string
   beat?: Notification['beat']

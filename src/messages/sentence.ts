@@ -19,6 +19,7 @@ export function factOf(note: Notification, catalogue: Catalogue): Fact {
     waiting: scene?.numbers.waiting,
     missing: note.modelMissing,
     signals: signalsOf(note.missing, catalogue),
+    doubted: signalsOf(note.doubted, catalogue),
     sources: note.unread?.slice(0, 3).join(', '),
     beat: note.beat,
     gap: note.gap,

@@ -159,6 +159,16 @@ function tell(
   }
 }
 
+/** What a blind rule cannot see: not there, or there with a value that cannot be. */
+function unseen({ observation, missing, faults }: View): Pick<Notification, 'unread' | 'missing' | 'doubted'> {
+  if (missing.length === 0) return {}
+  if (observation.unread) return { unread: missing }
+  const [gone, doubted] = [false, true].map((isThere) =>
+    missing.filter((signal) => faults.some((fault) => fault.signal === signal) === isThere),
+  )
+  return { ...(gone?.length ? { missing: gone } : {}), ...(doubted?.length ? { doubted } : {}) }
+}
+
 /** The rule's part of a notification. */
 function facts(
   rule: Rule,
@@ -182,11 +192,7 @@ function facts(
     ...(measured.usual === undefined ? {} : { usual: round(measured.usual) }),
     ...(alert.peak === undefined ? {} : { peak: round(alert.peak) }),
     ...(rule.id === 'down' && failure ? { failure } : {}),
-    ...(rule.id === 'blind' && view.missing.length > 0
-      ? observation.unread
-        ? { unread: view.missing }
-        : { missing: view.missing }
-      : {}),
+    ...(rule.id === 'blind' ? unseen(view) : {}),
     ...(rule.id === 'blind' && view.modelMissing ? { modelMissing: view.modelMissing } : {}),
     ...(rule.id === 'heartbeat' && endpoint.beat && beat
       ? {

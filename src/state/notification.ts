@@ -138,6 +138,8 @@ export interface Notification {
   failure?: Failure
   /** `blind`: the signals that are missing, or the model or worker that is not there. */
   missing?: string[]
+  /** `blind`: those that are there with a value that cannot be. */
+  doubted?: string[]
   modelMissing?: string
   /** `blind`, of the endpoint that stands for the sources of endpoints: those that could not be used. */
   unread?: string[]

@@ -43,6 +43,7 @@ export type Advice =
   | { key: 'llamacpp-metrics' }
   | { key: 'model-name' }
   | { key: 'metrics-missing' }
+  | { key: 'metrics-doubted' }
   | { key: 'dcgm-memory' }
   | { key: 'dcgm-cooling' }
   | { key: 'dcgm-lost' }
@@ -285,6 +286,7 @@ function whenBlind(fact: Notification): Advice[] {
     if (backend === 'ollama') return [{ key: 'ollama-pull' }]
     return [{ key: backend === 'openai' ? 'openai-model' : 'model-name' }]
   }
+  if (fact.doubted !== undefined && fact.missing === undefined) return [{ key: 'metrics-doubted' }]
   if (backend === 'vllm') return [{ key: 'vllm-metrics' }]
   return [{ key: 'metrics-missing' }]
 }

@@ -35,6 +35,13 @@ test("a gateway's line of the last runs is its KV cache", () => {
   expect(messages[0]?.body).toMatch(/^KV .* 50 % → 95 %/m)
 })
 
+test('a value that cannot be is told as such, not as missing', () => {
+  const pages = [0.2, 7, 7].map((kv) => gateway({}).replace('vllm_kv_usage_perc 0.3', `vllm_kv_usage_perc ${kv}`))
+  const [message] = play('gateway', pages).messages
+  expect(message?.title).toContain('cannot be believed')
+  expect(message?.body).toContain('publishes values that cannot be: KV cache use')
+})
+
 /** Requests answered by upstream a, failed at upstream b, failed at upstream c. */
 function gateway(requests: { ok?: number; bad?: number; worse?: number }): string {
   return page({

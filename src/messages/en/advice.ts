@@ -59,6 +59,8 @@ export const adviceEn: Catalogue['advice'] = {
   'sglang-metrics': () => 'Start the server with --enable-metrics.',
   'llamacpp-metrics': () => 'Start the server with --metrics.',
   'model-name': () => 'Check the MODEL setting of this endpoint against the name that the server publishes.',
+  'metrics-doubted': () =>
+    'Look for NaN, values out of range and old timestamps on the metrics page; a restart of the exporter often helps.',
   'metrics-missing': () => 'Was the server upgraded, or is this another port? npm run doctor tells what is missing.',
   'dcgm-memory': () =>
     'A server that reserves memory at start stays here for good: then set GPU_MEMORY_LIMIT=off. Otherwise look for other processes (nvidia-smi).',

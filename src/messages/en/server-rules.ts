@@ -16,8 +16,9 @@ export const serverRulesEn = {
   },
   blind: {
     sign: '🙈',
-    headline: ({ missing, sources, backend }) => {
+    headline: ({ missing, signals, doubted, sources, backend }) => {
       if (sources !== undefined) return 'The list of endpoints cannot be used'
+      if (doubted !== undefined && signals === undefined) return 'Metrics cannot be believed'
       if (missing === undefined) return 'Metrics are missing'
       return backend === 'heartbeat-check' ? 'Worker is unknown' : 'Model is not on the server'
     },
@@ -123,14 +124,18 @@ function down(fact: Fact): string {
   return `${tries}: ${failuresEn[fact.failure.kind].words(fact.failure, CANARIES.includes(fact.backend))}.`
 }
 
-function blind({ missing, signals, sources, backend }: Fact): string {
+function blind({ missing, signals, doubted, sources, backend }: Fact): string {
   if (sources !== undefined)
     return `${sources} cannot be read or is not valid. Its last good list counts; new endpoints are not seen.`
   if (missing !== undefined) {
     if (backend === 'heartbeat-check') return `There is no worker “${missing}”.`
     return `There is no model “${missing}” on this server: its rules see nothing.`
   }
-  if (signals !== undefined) return `The server answers, but does not publish: ${signals}. Rules on them see nothing.`
+  const parts = [
+    signals === undefined ? undefined : `does not publish: ${signals}`,
+    doubted === undefined ? undefined : `publishes values that cannot be: ${doubted}`,
+  ].filter((part) => part !== undefined)
+  if (parts.length > 0) return `The server answers, but ${parts.join('; it ')}. Rules on them see nothing.`
   return 'The server answers, but numbers that the rules need are missing.'
 }
 

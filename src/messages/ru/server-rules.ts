@@ -18,8 +18,9 @@ export const serverRulesRu = {
   },
   blind: {
     sign: '🙈',
-    headline: ({ missing, sources, backend }) => {
+    headline: ({ missing, signals, doubted, sources, backend }) => {
       if (sources !== undefined) return 'Список серверов не читается'
+      if (doubted !== undefined && signals === undefined) return 'Метрикам нельзя верить'
       if (missing === undefined) return 'Пропали метрики'
       return backend === 'heartbeat-check' ? 'Неизвестный воркер' : 'Модели нет на сервере'
     },
@@ -142,14 +143,18 @@ function down(fact: Fact): string {
     : `${tries}.`
 }
 
-function blind({ missing, signals, sources, backend }: Fact): string {
+function blind({ missing, signals, doubted, sources, backend }: Fact): string {
   if (sources !== undefined)
     return `${sources} не читается или содержит ошибки. Действует последний верный список; новые серверы не видны.`
   if (missing !== undefined) {
     if (backend === 'heartbeat-check') return `Воркера «${missing}» нет.`
     return `Модели «${missing}» на этом сервере нет: её правила ничего не видят.`
   }
-  if (signals !== undefined) return `Сервер отвечает, но не отдаёт: ${signals}. Правила по ним слепы.`
+  const parts = [
+    signals === undefined ? undefined : `не отдаёт: ${signals}`,
+    doubted === undefined ? undefined : `отдаёт невозможные значения: ${doubted}`,
+  ].filter((part) => part !== undefined)
+  if (parts.length > 0) return `Сервер отвечает, но ${parts.join('; ')}. Правила по ним слепы.`
   return 'Сервер отвечает, но чисел, нужных правилам, нет.'
 }
 
