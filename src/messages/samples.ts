@@ -331,6 +331,13 @@ function downs(): Sample[] {
     other: { kind: 'other' },
   }
   const dead = scene({ numbers: { up: 0 }, spark: [] })
+  const ofOllama: Scene = {
+    ...dead,
+    backend: 'ollama',
+    url: 'http://10.0.0.9:11434',
+    model: 'qwen3:8b',
+    canary: { status: 'failed', requestId: 'qb-7f3a' },
+  }
   const all = FAILURE_KINDS.map((kind) => ({
     name: `down: ${kind}`,
     facts: [fact('down', { value: 3, failure: failures[kind], scene: dead })],
@@ -355,6 +362,10 @@ function downs(): Sample[] {
         }),
       ],
     },
+    ...(['http', 'not-found', 'not-authorised'] as const).map((kind) => ({
+      name: `down: canary: ${kind}`,
+      facts: [fact('down', { value: 3, failure: failures[kind], endpoint: 'box', scene: ofOllama })],
+    })),
     {
       name: 'down: canary times out',
       facts: [
@@ -362,13 +373,7 @@ function downs(): Sample[] {
           value: 3,
           failure: failures.timeout,
           endpoint: 'box',
-          scene: {
-            ...dead,
-            backend: 'ollama',
-            url: 'http://10.0.0.9:11434',
-            model: 'qwen3:8b',
-            canary: { status: 'failed', requestId: 'qb-7f3a' },
-          },
+          scene: ofOllama,
         }),
       ],
     },

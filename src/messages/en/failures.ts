@@ -47,7 +47,10 @@ export const failuresEn: Catalogue['failures'] = {
       `${canary ? 'No such API' : 'No metrics'} at this address${failure.status === undefined ? '' : ` (${failure.status})`}`,
     words: (failure, canary) =>
       `${canary ? 'the API is' : 'there are no metrics'}${canary ? ' not' : ''} at this address (${status(failure, 'not found')})`,
-    todo: () => 'Check port and path: does this port serve the API, and are metrics switched on?',
+    todo: (_, canary) =>
+      canary
+        ? 'Check port and path: is this the address of the API?'
+        : 'Check port and path: does this port serve the API, and are metrics switched on?',
   },
   http: {
     headline: (failure, canary) => {
@@ -56,10 +59,13 @@ export const failuresEn: Catalogue['failures'] = {
     },
     words: (failure, canary) =>
       `${canary ? 'the request' : 'the metrics page'} was answered with ${status(failure, 'an HTTP error')}`,
-    todo: (failure) =>
-      isOverload(failure)
-        ? 'The server is there, but full or still loading its model: do not restart it before you have looked.'
-        : 'Inference may still work: try a request by hand, then look at the server log.',
+    todo: (failure, canary) => {
+      if (isOverload(failure))
+        return 'The server is there, but full or still loading its model: do not restart it before you have looked.'
+      return canary
+        ? 'Users may get the same error: try a request by hand, then look at the server log.'
+        : 'Inference may still work: try a request by hand, then look at the server log.'
+    },
   },
   redirected: {
     headline: (_, canary) => `${canary ? 'API has' : 'Metrics have'} moved`,

@@ -42,7 +42,8 @@ export const failuresRu: Catalogue['failures'] = {
     headline: (failure, canary) =>
       `По адресу нет ${canary ? 'API' : 'метрик'}${failure.status === undefined ? '' : ` (${failure.status})`}`,
     words: (failure, canary) => `по этому адресу нет ${canary ? 'API' : 'метрик'} (${status(failure, 'не найдено')})`,
-    todo: () => 'Проверьте порт и путь: тот ли это порт и включены ли метрики?',
+    todo: (_, canary) =>
+      `Проверьте порт и путь: ${canary ? 'по этому ли адресу API?' : 'тот ли это порт и включены ли метрики?'}`,
   },
   http: {
     headline: (failure, canary) => {
@@ -51,10 +52,13 @@ export const failuresRu: Catalogue['failures'] = {
     },
     words: (failure, canary) =>
       `на ${canary ? 'пробный запрос' : 'запрос метрик'} пришёл ответ ${status(failure, 'с ошибкой HTTP')}`,
-    todo: (failure) =>
-      isOverload(failure)
-        ? 'Сервер жив, но переполнен или ещё грузит модель: не перезапускайте, не посмотрев.'
-        : 'Инференс при этом может работать: отправьте запрос вручную, затем смотрите лог сервера.',
+    todo: (failure, canary) => {
+      if (isOverload(failure))
+        return 'Сервер жив, но переполнен или ещё грузит модель: не перезапускайте, не посмотрев.'
+      return canary
+        ? 'Пользователи могут получать ту же ошибку: отправьте запрос вручную, затем смотрите лог сервера.'
+        : 'Инференс при этом может работать: отправьте запрос вручную, затем смотрите лог сервера.'
+    },
   },
   redirected: {
     headline: (_, canary) => (canary ? 'API переехал' : 'Метрики переехали'),
