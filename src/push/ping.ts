@@ -21,13 +21,13 @@ export async function ping(
   ok: boolean,
   { io, secrets, timeout = TIMEOUT_MS }: PingOptions,
 ): Promise<void> {
-  const target = pingUrl(url, ok)
-  if (target === undefined) return
-  const { host, pathname } = new URL(target)
+  const address = pingUrl(url, ok)
+  if (address === undefined) return
+  const { host, pathname } = new URL(address)
   const connections = openDispatcher()
   const deadline = startDeadline(timeout)
   try {
-    const response = await send(target, {
+    const response = await send(address, {
       headers: { 'user-agent': 'queuebell' },
       signal: deadline.signal,
       redirect: 'follow',
@@ -38,7 +38,7 @@ export async function ping(
       discard(response.body)
       io.log.debug('ping', { host, ok, status })
     } else {
-      const reason = await serverWords(response, [...secrets, url, target, pathname])
+      const reason = await serverWords(response, [...secrets, url, address, pathname])
       io.log.warn('ping refused: is PING_URL right?', { host, ok, status, reason })
     }
   } catch (error) {
@@ -59,11 +59,11 @@ export async function ping(
  */
 export function pingUrl(url: string, ok: boolean): string | undefined {
   if (!URL.canParse(url)) return undefined
-  const target = new URL(url)
-  if (ok) return target.href
-  if (!knowsFail(target)) return undefined
-  target.pathname = `${target.pathname.replace(/\/+$/, '')}/fail`
-  return target.href
+  const address = new URL(url)
+  if (ok) return address.href
+  if (!knowsFail(address)) return undefined
+  address.pathname = `${address.pathname.replace(/\/+$/, '')}/fail`
+  return address.href
 }
 
 function knowsFail({ hostname, pathname }: URL): boolean {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { wholeModelName } from '../canary/address.ts'
-import { type Asked, answerJson, type CanaryFault, readAsked, sendStream } from './canary-target.ts'
+import { type Asked, answerJson, type CanaryFault, readAsked, sendStream } from './asked-server.ts'
 import type { Clock } from './clock.ts'
 import { type Loopback, serveOnLoopback } from './loopback.ts'
 import { createSlots, type Slots } from './slots.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Asked, answerJson, type CanaryFault, park, readAsked, sendStream } from './canary-target.ts'
+import { type Asked, answerJson, type CanaryFault, park, readAsked, sendStream } from './asked-server.ts'
 import type { Clock } from './clock.ts'
 import { type Loopback, serveOnLoopback } from './loopback.ts'
 import { createSlots } from './slots.ts'

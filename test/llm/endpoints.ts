@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Asked, answerJson, readAsked } from '../../src/simulator/canary-target.ts'
+import { type Asked, answerJson, readAsked } from '../../src/simulator/asked-server.ts'
 import { type Loopback, serveOnLoopback } from '../../src/simulator/loopback.ts'
 import type { LanguageModel } from './llm.ts'
 
