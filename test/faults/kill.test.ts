@@ -93,7 +93,8 @@ function scenesOf(story: Story, open: () => Promise<Place>) {
   let scene: Awaited<ReturnType<typeof openScene>> | undefined
   return {
     async next() {
-      if (scene && story.before.length > 0) return scene
+      // A new process asks with its own clock, and a real store refuses one that is 15 minutes off.
+      if (scene && story.before.length > 0 && scene.ahead() < 8 * MINUTE) return scene
       await scene?.close()
       scene = await openScene(await open())
       return scene
@@ -141,6 +142,7 @@ async function openScene(place: Place) {
     for (const waiting of story.before) expect(await look(steady, waiting)).toMatchObject(COMPLETED)
     const before = inbox.received.length
     const ended = await look(victim.runner, story.killed)
+    expect({ at, error: ended.error }).toEqual({ at, error: undefined })
     const sent = inbox.received.length > before
     for (const waiting of story.after)
       expect({ at, ...(await look(steady, waiting)) }).toMatchObject({ at, ...COMPLETED })
@@ -155,6 +157,8 @@ async function openScene(place: Place) {
   return {
     startVictim,
     follow,
+    /** Milliseconds that the story has gone beyond the real time. */
+    ahead: () => now - Date.now(),
     async close() {
       await Promise.all([steady.close(), inbox.close(), watched.close()])
       await place.close()
