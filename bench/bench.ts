@@ -1,0 +1,128 @@
+/**
+ * `npm run bench`: reading, whole runs, process start and bundle sizes against their alternatives in the same minutes,
+ * and against what is promised in `docs/scaling.md`. Ends with 1 when a figure is missed. `npm run bench -- reading runs`
+ * measures some parts alone.
+ */
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { align } from '../src/cli/table.ts'
+import { buildBundles } from '../test/bundles.ts'
+import { benchStart, hasRuntime } from './process-start.ts'
+import { benchPrometheus, hasPrometheus } from './prometheus.ts'
+import { benchReading } from './reading.ts'
+import { benchRuns, type FleetCost } from './whole-run.ts'
+
+/** One figure: what was measured, and what it may be. */
+interface Figure {
+  what: string
+  value: number
+  unit: 'times' | 'ms' | 's' | 'MiB' | 'KiB' | 'requests'
+  /** At least or at most this; absent where nothing is promised. */
+  least?: number
+  most?: number
+  note?: string
+}
+
+const MIB = 1024 * 1024
+/** Milliseconds of one scrape, as the variables have it by default. */
+const SCRAPE_TIMEOUT = 5_000
+/** V8 gives itself about half of a machine of 256 MiB, the memory of a function. */
+const IN_256_MIB = ['--max-old-space-size=128', '--max-semi-space-size=8']
+
+const PARTS = { reading, bundles, start, runs }
+
+async function reading(): Promise<Figure[]> {
+  return (await benchReading()).flatMap((ratio): Figure[] => [
+    {
+      what: `reading, ${ratio.body}: the whole page to the package / ours`,
+      value: ratio.package,
+      unit: 'times',
+      least: ratio.goal,
+    },
+    { what: `reading, ${ratio.body}: lines, prefix, expression / ours`, value: ratio.lines, unit: 'times', least: 1 },
+  ])
+}
+
+async function bundles(): Promise<Figure[]> {
+  const { root, dist } = buildBundles()
+  const names = readdirSync('functions').map((file) => basename(file, '.ts'))
+  const sizes = names.map((name) => ({ name, bytes: statSync(join(dist, `${name}.mjs`)).size }))
+  rmSync(root, { recursive: true, force: true })
+  const largest = sizes.reduce((a, b) => (b.bytes > a.bytes ? b : a))
+  return [{ what: 'largest bundle', value: largest.bytes / 1_024, unit: 'KiB', most: 1_024, note: largest.name }]
+}
+
+async function start(): Promise<Figure[]> {
+  if (!hasRuntime) return skip('process start: npm ci --prefix test/runtime')
+  const costs = await benchStart()
+  return costs.map(({ name, took, ratio }) => ({
+    what: `process start to the first answer, ${name} / empty handler`,
+    value: ratio,
+    unit: 'times',
+    most: 3,
+    note: `${took.toFixed(0)} ms`,
+  }))
+}
+
+async function runs(): Promise<Figure[]> {
+  const costs = await benchRuns(undefined, undefined, IN_256_MIB)
+  const largest = costs.filter(({ endpoints }) => endpoints === 1_000)
+  const figures = costs.flatMap((cost) => figuresOf(cost))
+  const hundred = costs.find(({ endpoints }) => endpoints === 100)
+  const thousand = largest[0]
+  if (hundred && thousand) {
+    const value = thousand.cpuPerScrape / hundred.cpuPerScrape
+    figures.push({ what: 'CPU a scrape, 1,000 endpoints / 100', value, unit: 'times', most: 1.5, note: 'linear' })
+  }
+  if (!thousand || !hasPrometheus()) return [...figures, ...skip('Prometheus: apt-get install prometheus')]
+  const theirs = await benchPrometheus()
+  const note = `${thousand.cpuPerScrape.toFixed(2)} ms / ${theirs.toFixed(2)} ms`
+  const value = thousand.cpuPerScrape / theirs
+  return [
+    ...figures,
+    { what: 'CPU a scrape, 1,000 endpoints / Prometheus, four rules', value, unit: 'times', most: 0.5, note },
+  ]
+}
+
+function figuresOf(cost: FleetCost): Figure[] {
+  const { endpoints, hanging } = cost
+  const of = `run, ${endpoints.toLocaleString('en')} endpoints${hanging > 0 ? `, ${hanging} hanging` : ''}`
+  const wall = hanging > 0 ? { most: (SCRAPE_TIMEOUT + 2_000) / 1_000 } : {}
+  return [
+    { what: `${of}: wall`, value: cost.wall / 1_000, unit: 's', ...wall },
+    { what: `${of}: CPU a scrape`, value: cost.cpuPerScrape, unit: 'ms' },
+    { what: `${of}: memory`, value: cost.memory / MIB, unit: 'MiB', most: 256 },
+    { what: `${of}: state an endpoint`, value: cost.stateBytesPerEndpoint / 1_024, unit: 'KiB', most: 8 },
+    { what: `${of}: to S3`, value: cost.requests, unit: 'requests', most: 2 },
+  ]
+}
+
+function skip(why: string): Figure[] {
+  console.error(`skipped: ${why}`)
+  return []
+}
+
+function isMissed({ value, least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY }: Figure): boolean {
+  return !(value >= least && value <= most)
+}
+
+function row(figure: Figure): string[] {
+  const { what, value, unit, least, most, note = '' } = figure
+  const goal = least !== undefined ? `≥ ${least}` : most !== undefined ? `≤ ${most}` : ''
+  const verdict = goal === '' ? '' : isMissed(figure) ? 'MISSED' : 'ok'
+  return [what, `${value.toFixed(value < 100 ? 2 : 0)} ${unit === 'times' ? '×' : unit}`, goal, verdict, note]
+}
+
+async function main(wanted: readonly string[]): Promise<number> {
+  const parts = Object.entries(PARTS).filter(([name]) => wanted.length === 0 || wanted.includes(name))
+  const figures: Figure[] = []
+  for (const [, measure] of parts) figures.push(...(await measure()))
+  console.log(align([['what', 'measured', 'goal', '', ''], ...figures.map(row)]))
+  const results = { at: new Date().toISOString(), node: process.version, figures }
+  writeFileSync(resolve(import.meta.dirname, 'results.json'), `${JSON.stringify(results, null, 2)}\n`)
+  const missed = figures.filter(isMissed)
+  console.log(missed.length === 0 ? '\nevery figure is met' : `\n${missed.length} figures are missed`)
+  return missed.length === 0 ? 0 : 1
+}
+
+process.exitCode = await main(process.argv.slice(2))
