@@ -2,6 +2,7 @@ import { type Config, ConfigError, type Discovery, type Endpoint } from '../conf
 import { type DnsName, dnsName, isDns, type Source, type Target } from '../config/targets.ts'
 import type { Log } from '../io.ts'
 import type { Observation } from '../rules/observation.ts'
+import { emptyReadings } from '../signals/readings.ts'
 import type { load } from './load.ts'
 import { groupOf, nameOf, parseTargets } from './parse.ts'
 import { inShard, isIn } from './shards.ts'
@@ -129,7 +130,5 @@ function isMine(target: Target, { shard }: Config): boolean {
 
 /** The sources as one endpoint that always answers, and sees less when one of them is unread. */
 function watchOf(endpoint: Endpoint, unread: string[]): Observation {
-  const nothing = { gauges: {}, counters: {}, histograms: {}, subjects: {}, settings: {}, sources: {}, faults: [] }
-  const readings = { ...nothing, malformed: 0, empty: true, modelFound: true }
-  return { up: true, readings, endpoint, took: 0, unread }
+  return { up: true, readings: emptyReadings(), endpoint, took: 0, unread }
 }
