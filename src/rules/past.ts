@@ -7,6 +7,8 @@ import { insideOf, type View } from './view.ts'
 
 /** Enough finished requests for their averages to mean something. */
 const ENOUGH = 20
+/** Seconds. A rate over less is chance: two runs at nearly one moment would teach that a million tokens a second are usual. */
+const SHORTEST = 5
 
 /**
  * The time that the verdict looks at: since the last run, widened until 20 requests have finished or the window is
@@ -17,11 +19,11 @@ export function lookBack(view: View): { since: Increases; from: number } | undef
   if (!history || history.times.length < 2) return undefined
   let from = history.times.length - 2
   let since = increases(history, from)
-  while (since && from > 0 && since.counters.finished !== undefined && since.counters.finished < ENOUGH) {
+  while (since && from > 0 && (since.seconds < SHORTEST || (since.counters.finished ?? ENOUGH) < ENOUGH)) {
     from -= 1
     since = increases(history, from) ?? since
   }
-  return since && since.seconds > 0 ? { since, from } : undefined
+  return since && since.seconds >= SHORTEST ? { since, from } : undefined
 }
 
 /** Generated tokens a second in the time the verdict looks at. */

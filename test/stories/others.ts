@@ -128,6 +128,15 @@ export const OTHER_STORIES: readonly Story[] = [
     ],
   },
   {
+    name: 'throughput: two copies that run at nearly one moment teach no wild speed',
+    backend: 'vllm',
+    runs: from(0, 90, (m) => steady(m, 60_000 * m)).flatMap(({ minute, served }) => [
+      { minute, served },
+      { minute: minute + 0.0002, served: steady(minute, 60_000 * minute + 200) },
+    ]),
+    pushes: [],
+  },
+  {
     name: 'sibling: half as fast as the other two for ten minutes',
     backend: 'vllm',
     endpoints: ['chat/a', 'chat/b', 'chat/c'],
