@@ -129,10 +129,10 @@ export const OTHER_STORIES: readonly Story[] = [
   },
   {
     name: 'throughput: two copies that run at nearly one moment teach no wild speed',
-    backend: 'vllm',
-    runs: from(0, 90, (m) => steady(m, 60_000 * m)).flatMap(({ minute, served }) => [
+    backend: 'llamacpp',
+    runs: from(0, 90, (m) => llama(m, 0)).flatMap(({ minute, served }) => [
       { minute, served },
-      { minute: minute + 0.0002, served: steady(minute, 60_000 * minute + 200) },
+      ...(minute < 70 ? [{ minute: minute + 0.0002, served: llama(minute + 0.02, 0) }] : []),
     ]),
     pushes: [],
   },
