@@ -1,5 +1,6 @@
 import type { LogLevel } from './config/config.ts'
 import type { Log, LogFields } from './io.ts'
+import { isSecretParameter, isSecretWord } from './secrets/names.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const satisfies readonly LogLevel[]
 const STARS = '***'
@@ -40,7 +41,7 @@ export function withFields(log: Log, fields: LogFields): Log {
 /**
  * Takes secrets out of a text that leaves the process: the given ones wherever they stand (as they are, URL-encoded,
  * in base64, and what a whole `Bearer …` or `Basic …` value carries), the user and password of any URL, and the values
- * of query parameters that are named like secrets.
+ * of `name=value` whose name is a secret's, in an address or in prose.
  */
 export function mask(text: string, secrets: readonly string[]): string {
   return createMask(secrets)(text)
@@ -56,14 +57,15 @@ export function createMask(secrets: readonly string[]): (text: string) => string
     for (const spelling of spellings) masked = masked.replaceAll(spelling, STARS)
     return masked
       .replace(USER_INFO, `$1${STARS}@`)
-      .replace(SECRET_PARAMETER, `$1${STARS}`)
-      .replace(SECRET_WORD, `$1${STARS}`)
+      .replace(ASSIGNMENT, (whole, sign: string, name: string) =>
+        (sign === '' ? isSecretWord(name) : isSecretParameter(name)) ? `${sign}${name}=${STARS}` : whole,
+      )
   }
 }
 
 const USER_INFO = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>]+@/gi
-const SECRET_PARAMETER = /([?&;][\w.-]*(?:key|signature|sig|credential|auth|jwt|pwd)=)[^\s&#;"'<>]+/gi
-const SECRET_WORD = /(\b[\w.-]*(?:token|secret|password|passwd|api_?key)=)[^\s&#;"'<>]+/gi
+/** Looks behind itself so that a long word is read once. */
+const ASSIGNMENT = /([?&;]?)(?<![\w.-])([\w.-]+)=[^\s&#;"'<>]+/g
 
 /** What is secret inside a configured secret: `Basic dXNlcjpwdw==` carries `dXNlcjpwdw==`, `user:pw` and `pw`. */
 function carried(secret: string): string[] {

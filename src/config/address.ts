@@ -1,3 +1,4 @@
+import { isSecretParameter } from '../secrets/names.ts'
 import type { Refusal, Value } from './values.ts'
 import { isRefusal, value } from './values.ts'
 
@@ -66,20 +67,18 @@ export function baseUrl(url: URL): string {
 
 /** Values in the query that look like credentials. */
 export function querySecrets(url: URL): string[] {
-  return [...url.searchParams].filter(([name, v]) => v !== '' && SECRET_NAME.test(name)).map(([, v]) => v)
+  return [...url.searchParams].filter(([name, v]) => v !== '' && isSecretParameter(name)).map(([, v]) => v)
 }
 
 /** An endpoint's address as results, messages and state may show it: credentials in its query as stars. */
 export function shownUrl(address: string): string {
   if (!URL.canParse(address)) return address
   const url = new URL(address)
-  const names = [...url.searchParams.keys()].filter((name) => SECRET_NAME.test(name))
+  const names = [...url.searchParams.keys()].filter((name) => isSecretParameter(name))
   if (names.length === 0) return address
   for (const name of names) url.searchParams.set(name, '***')
   return url.href
 }
-
-const SECRET_NAME = /token|key|secret|pass|pwd|auth|sig$|signature|cred|jwt/i
 
 function credentialsOf(url: URL): Credentials | Refusal | undefined {
   if (url.username === '' && url.password === '') return undefined

@@ -1,0 +1,15 @@
+/** What the names of secrets are made of: the one list for addresses, messages and logs. */
+const PARTS = 'token|key|secret|pass|passwd|password|passphrase|pwd|auth|signature|cred|credentials?|jwt'
+
+const PARAMETER = new RegExp(`${PARTS}|sig$`, 'i')
+const WORD = new RegExp(`(?:${PARTS}|sig)$`, 'i')
+
+/** Is the value of `?name=value` a secret? Rather one too many; `sig` at the end alone, because of `design`. */
+export function isSecretParameter(name: string): boolean {
+  return PARAMETER.test(name)
+}
+
+/** The same for `name=value` in prose, where `max_tokens=16`, `passed=3` and the `key=vllm.json` of S3 have to be read. */
+export function isSecretWord(name: string): boolean {
+  return WORD.test(name) && name !== 'key'
+}
