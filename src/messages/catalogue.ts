@@ -37,6 +37,8 @@ export interface RuleTexts {
   sign: string
   /** What happened, for the title: no number, no full stop. */
   headline(fact: Fact): string
+  /** What a reminder says instead, where hours later the headline may no longer be true. */
+  still?: string
   /** The same as a sentence with what is known: value, limit, company. Ends in a full stop. */
   now(fact: Fact): string
   /** What a resolved one says in the title. */

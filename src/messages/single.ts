@@ -33,7 +33,10 @@ function titleOf(note: Notification, catalogue: Catalogue): string {
     case 'told-once':
       return titled(rule.sign, headline)
     case 'repeated':
-      return titled(rule.sign, catalogue.title.repeated(headline, catalogue.numbers.lasted(note.at - note.firedAt)))
+      return titled(
+        rule.sign,
+        catalogue.title.repeated(rule.still ?? headline, catalogue.numbers.lasted(note.at - note.firedAt)),
+      )
     case 'late':
       return titled('🕓', catalogue.title.late(headline))
     case 'resolved':

@@ -28,7 +28,7 @@ const FIRES_WHEN: Record<RuleId, string> = {
   gpu_xid: 'the XID code of a GPU changed to one that is not 0; over when it is 0 or gone',
   gpu_lost: 'a GPU that was there is gone from a good answer of the exporter',
   observer: "the gateway's view of its engine is degraded",
-  upstream: 'the gateway holds an upstream unhealthy',
+  upstream: 'the gateway considers an upstream unhealthy',
   rejected: 'the gateway refused more requests at admission since the last run than the limit, by reason',
   stale: 'the gateway judged by an old engine state more often since the last run than the limit',
   queue_full: 'the gateway refused more requests for a full queue since the last run than the limit',

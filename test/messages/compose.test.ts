@@ -171,9 +171,9 @@ test('case 104: a message that may have been delivered already says that it may 
   expect(textOf(queueFact())).not.toContain('repetition')
 })
 
-test('a reminder says for how long and since when', () => {
+test('a reminder says for how long and since when, and of a queue no longer that it grows', () => {
   const text = textOf(queueFact({ reason: 'repeated', firedAt: NOW - 245 * MINUTE }))
-  expect(text).toContain('🐌 Inference queue is growing, for 4 h 5 min now: chat/a')
+  expect(text).toContain('🐌 Inference queue is long, for 4 h 5 min now: chat/a')
   expect(text).toContain('Since 10:00 UTC.')
 })
 

@@ -21,7 +21,7 @@ export const adviceEn: Catalogue['advice'] = {
     '/health may still say 200. Try one request by hand; if it hangs, save the log and restart the server.',
   'why-restarted': () =>
     'See why: end of the log before the restart, and whether memory ran out (dmesg, exit code 137).',
-  'cache-warms-up': () => 'The cache is empty after the restart and fills by itself.',
+  'cache-warms-up': () => 'After a restart the prefix cache fills by itself: nothing to do.',
   routing: () =>
     'Look at routing: requests with the same beginning should reach the same replica. Did the system prompt change?',
   'take-out': () =>

@@ -6,6 +6,7 @@ export const engineRulesEn = {
   waiting: {
     sign: '🐌',
     headline: () => 'Inference queue is growing',
+    still: 'Inference queue is long',
     now: queue,
     over: 'Queue is short again',
     peak: (value) => `${n.count(value)} waiting at most`,

@@ -43,14 +43,14 @@ export const serverRulesEn = {
   ),
   observer: plain(
     '👁️',
-    'Gateway sees its engine badly',
+    'Gateway has lost sight of its engine',
     'The gateway calls its own view of the engine degraded.',
     'Gateway sees its engine again',
   ),
   upstream: plain(
     '🔌',
     'Upstream is unhealthy',
-    'The gateway holds an upstream unhealthy.',
+    'The gateway considers an upstream unhealthy.',
     'Upstream is healthy again',
   ),
   rejected: counted(

@@ -6,22 +6,23 @@ export const engineRulesRu = {
   waiting: {
     sign: '🐌',
     headline: () => 'Очередь инференса растёт',
+    still: 'Очередь инференса большая',
     now: queue,
     over: 'Очередь рассосалась',
     peak: (value) => `в очереди было до ${n.count(value)}`,
   },
   inflight: {
     sign: '🚦',
-    headline: () => 'Достигнут предел приёма',
+    headline: () => 'Достигнут лимит запросов',
     now: ({ value, limit: max, running, waiting }) => {
       if (value === undefined) return 'Ждущих и считаемых вместе уже столько, сколько разрешено.'
       const parts =
         running !== undefined && waiting !== undefined
           ? ` (считается ${n.count(running)}, ждёт ${n.count(waiting)})`
           : ''
-      return `Внутри ${requests(value)}${parts}${max === undefined ? '' : `, предел ${n.count(max)}`}.`
+      return `Внутри ${requests(value)}${parts}${max === undefined ? '' : `, лимит ${n.count(max)}`}.`
     },
-    over: 'Запросов снова меньше предела приёма',
+    over: 'Запросов снова меньше лимита',
     peak: (value) => `внутри было до ${n.count(value)}`,
   },
   growth: {
@@ -116,7 +117,7 @@ function stalled({ running, waiting, value }: Fact): string {
       ? ''
       : ` за ${n.count(value)} ${n.plural(value, { one: 'прогон', few: 'прогона', many: 'прогонов', other: 'прогона' })}`
   const work = parts.length > 0 ? parts.join(', ') : 'работа есть'
-  return `По метрикам ${work}, но${runs} не завершился ни один запрос и не вышло ни одного токена: движок завис или его числа застыли.`
+  return `По метрикам ${work}, но${runs} не завершился ни один запрос и не пришло ни одного токена: движок завис или его метрики застыли.`
 }
 
 function errors({ value, limit: max, failedBy }: Fact): string {
