@@ -39,6 +39,7 @@ export function startPeer(file: string, env: Record<string, string> = {}, execAr
     execArgv,
   })
   let fail: (reason: Error) => void = () => {}
+  process.once('exit', () => child.kill())
   child.once('exit', (code) => fail(new Error(`${file} ended with ${code}`)))
   const answer = <T>() =>
     new Promise<T>((resolve, reject) => {
@@ -52,6 +53,6 @@ export function startPeer(file: string, env: Record<string, string> = {}, execAr
       if (message !== undefined) child.send(message as string)
       return answered
     },
-    end: () => void child.disconnect(),
+    end: () => void child.kill(),
   }
 }

@@ -41,12 +41,15 @@ export interface PluralForms {
 }
 
 export function numbersIn(locale: string, units: Units): NumberTexts {
-  const formats = [0, 1, 2].map((digits) => new Intl.NumberFormat(locale, { maximumFractionDigits: digits }))
-  const rules = new Intl.PluralRules(locale)
+  // Made at the first message: they take longer than all else of a run that has nothing to tell.
+  const formats = once(() =>
+    [0, 1, 2].map((digits) => new Intl.NumberFormat(locale, { maximumFractionDigits: digits })),
+  )
+  const rules = once(() => new Intl.PluralRules(locale))
   const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' } as const
-  const clock = new Intl.DateTimeFormat(locale, time)
-  const dated = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
-  const write = (value: number, digits = 0) => (formats[digits] ?? formats[0])?.format(value) ?? String(value)
+  const clock = once(() => new Intl.DateTimeFormat(locale, time))
+  const dated = once(() => new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' }))
+  const write = (value: number, digits = 0) => (formats()[digits] ?? formats()[0])?.format(value) ?? String(value)
   const decimals = (value: number) => (Math.abs(value) < 9.95 ? 1 : 0)
   const seconds = (value: number): string => {
     if (value === 0) return `0 ${units.s}`
@@ -88,10 +91,10 @@ export function numbersIn(locale: string, units: Units): NumberTexts {
     times: (value) => write(value, value < 9.95 ? 1 : 0),
     clock: (at, now) => {
       const sameDay = Math.floor(at / 86_400_000) === Math.floor(now / 86_400_000)
-      return `${sameDay ? '' : `${dated.format(at)} `}${clock.format(at)} UTC`
+      return `${sameDay ? '' : `${dated().format(at)} `}${clock().format(at)} UTC`
     },
     plural: (value, forms) => {
-      const form = rules.select(Math.abs(value))
+      const form = rules().select(Math.abs(value))
       return (form === 'one' || form === 'few' || form === 'many' ? forms[form] : undefined) ?? forms.other
     },
   }
@@ -105,4 +108,12 @@ export function capital(text: string): string {
 /** `Queue is growing` → `queue is growing` inside a sentence; `KV cache …` and `GPU-5fd …` stay. */
 export function inner(text: string): string {
   return /^\p{Lu}\p{Ll}/u.test(text) || /^\p{Lu} /u.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
 }
