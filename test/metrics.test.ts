@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { Config, MetricsMode } from '../src/config/config.ts'
 import { parseConfig } from '../src/config/parse.ts'
+import { OWN_FIGURES } from '../src/deployment/cost.ts'
 import { metricLines, type RunFigures } from '../src/metrics.ts'
 import type { EndpointResult, RunResult } from '../src/result.ts'
 
@@ -77,6 +78,8 @@ test('own: one document of nine figures, by function, at the time of the run', (
     CloudWatchMetrics: [{ Namespace: 'Queuebell', Dimensions: [['function']] }],
   })
   expect(found[0].function).toBe('vllm')
+  // What the deployment says that they cost.
+  expect(Object.keys(metricsOf(found[0]))).toHaveLength(OWN_FIGURES)
   expect(metricsOf(found[0])).toEqual({
     Endpoints: ['Count', 2],
     Down: ['Count', 1],

@@ -36,7 +36,8 @@ async function deploy(args: string[]): Promise<number> {
   // The stage goes along, so that the framework and we mean the same one.
   const stage = ['--stage', deployment.stage]
   if (values.package) return (await isBroken('osls', ['package', ...stage], env)) ? 1 : 0
-  if (!values.yes && !(await agreed())) return say('Nothing was created.', 1)
+  const refusal = values.yes ? undefined : await refused()
+  if (refusal !== undefined) return say(refusal, 1)
   await saveSecrets(ownSecrets(names, env), deployment, (line) => say(line, 0))
   return (await isBroken('osls', ['deploy', ...stage], env)) ? 1 : 0
 }
@@ -84,6 +85,9 @@ function plan(names: readonly FunctionName[], deployment: Deployment, env: Varia
       dollars: sum(cost, 'dollars'),
       dollarsAfterFree: sum(cost, 'dollarsAfterFree'),
     }),
+    ...(deployment.metrics === 'all'
+      ? ['METRICS=all adds about 0.30 for each signal of each endpoint: some 4 dollars for one of vLLM (docs/logs.md).']
+      : []),
     '',
   ].join('\n')
 }
@@ -102,12 +106,13 @@ function sum(lines: readonly CostLine[], key: 'dollars' | 'dollarsAfterFree'): n
   return lines.reduce((total, line) => total + line[key], 0)
 }
 
-async function agreed(): Promise<boolean> {
-  if (!process.stdin.isTTY) return true
+/** Asks the person. @returns why nothing is deployed; `undefined` after a yes. */
+async function refused(): Promise<string | undefined> {
+  if (!process.stdin.isTTY) return 'Nothing was created: there is no terminal to ask in. Add --yes.'
   const asking = createInterface({ input: process.stdin, output: process.stdout })
   const answer = await asking.question('Deploy? [y/N] ')
   asking.close()
-  return /^y(es)?$/i.test(answer.trim())
+  return /^y(es)?$/i.test(answer.trim()) ? undefined : 'Nothing was created.'
 }
 
 /** Runs a program of this package with our own terminal. */

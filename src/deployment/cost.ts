@@ -11,12 +11,15 @@ const PRICE = {
   get: 0.000_43 / 1000,
   logGigabyte: 0.63,
   alarm: 0.1,
+  metric: 0.3,
 }
-/** AWS gives these each month: requests, GB-seconds, alarms. */
-const FREE = { requests: 1e6, gigabyteSeconds: 400_000, alarms: 10 }
+/** AWS gives these each month: requests, GB-seconds, alarms, metrics. */
+const FREE = { requests: 1e6, gigabyteSeconds: 400_000, alarms: 10, metrics: 10 }
 const MONTH_SECONDS = 730 * 3600
 /** A run asks all endpoints at once and mostly waits: seconds it is billed for, and bytes it logs, as a rule. */
-const RUN = { seconds: 1, canarySeconds: 4, logBytes: 1_500 }
+const RUN = { seconds: 1, canarySeconds: 4, logBytes: 1_500, metricBytes: 700 }
+/** The function's own figures in `src/metrics.ts`; a shard is a function of its own there. */
+export const OWN_FIGURES = 9
 
 export interface CostLine {
   what: string
@@ -28,7 +31,10 @@ export interface CostLine {
   dollarsAfterFree: number
 }
 
-/** What the scheduled functions cost a month at this schedule. Pure arithmetic; the run's length is an assumption. */
+/**
+ * What the scheduled functions cost a month at this schedule. Pure arithmetic; the run's length is an assumption, and
+ * the signals that `METRICS=all` adds are not in it: how many there are, the servers decide.
+ */
 export function monthlyCost(functions: readonly FunctionName[], deployment: Deployment): CostLine[] {
   const scheduled = functions.filter((name) => name !== 'heartbeat-receive')
   const runsOf = (name: FunctionName) => (MONTH_SECONDS / deployment.period) * shardsOf(name, deployment)
@@ -36,15 +42,24 @@ export function monthlyCost(functions: readonly FunctionName[], deployment: Depl
   const seconds = scheduled.reduce((sum, name) => sum + runsOf(name) * secondsOf(name), 0)
   const gigabyteSeconds = (seconds * deployment.memory) / 1024
   const alarms = scheduled.length * ALARMS_EACH
+  const hasMetrics = deployment.metrics !== 'off'
+  const bytes = RUN.logBytes + (hasMetrics ? RUN.metricBytes : 0)
   const price = PRICE.gigabyteSecond[deployment.architecture]
   return [
     line('Lambda requests', requests, 'requests', PRICE.request, FREE.requests),
     line('Lambda time', gigabyteSeconds, 'GB-seconds', price, FREE.gigabyteSeconds),
     line('S3: one write a run', requests, 'requests', PRICE.put),
     line('S3: one read a run', requests, 'requests', PRICE.get),
-    line('Logs', (requests * RUN.logBytes) / 1e9, 'GB', PRICE.logGigabyte),
+    line('Logs', (requests * bytes) / 1e9, 'GB', PRICE.logGigabyte),
     line('Alarms', alarms, 'alarms', PRICE.alarm, FREE.alarms),
+    ...(hasMetrics ? [line('Metrics', ownMetrics(scheduled, deployment), 'metrics', PRICE.metric, FREE.metrics)] : []),
   ]
+}
+
+/** A metric is billed for the hours in which it is written. */
+function ownMetrics(scheduled: readonly FunctionName[], deployment: Deployment): number {
+  const parts = scheduled.reduce((sum, name) => sum + shardsOf(name, deployment), 0)
+  return OWN_FIGURES * parts * Math.min(1, 3600 / deployment.period)
 }
 
 function line(what: string, count: number, unit: string, price: number, free = 0): CostLine {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { MetricsMode } from '../config/config.ts'
 import { parseDuration } from '../config/duration.ts'
 import type { Variables } from './variables.ts'
 
@@ -24,6 +25,8 @@ export interface Deployment {
   prefix: string
   /** Seconds that a canary may take to load a model. */
   loading: number
+  /** `METRICS`: what becomes CloudWatch metrics, at a price. */
+  metrics: MetricsMode
 }
 
 const UNIT_SECONDS = { minute: 60, hour: 3600, day: 86_400 } as const
@@ -103,8 +106,12 @@ function deploymentOf(data: z.infer<typeof schema>, env: Variables): Deployment 
     bucket: env.STATE_BUCKET?.trim() || undefined,
     prefix: env.STATE_PREFIX?.trim() || 'queuebell/',
     loading: loads ? (parseDuration(env.CANARY_LOAD_TIMEOUT ?? '') ?? 120_000) / 1000 : 0,
+    // Any other value is refused where the function's own configuration is checked.
+    metrics: METRICS_MODES.find((mode) => mode === env.METRICS?.trim().toLowerCase()) ?? 'own',
   }
 }
+
+const METRICS_MODES = ['off', 'own', 'all'] as const satisfies readonly MetricsMode[]
 
 /** Seconds between two runs. */
 function periodOf(schedule: string): number {

@@ -128,10 +128,21 @@ describe('time and money', () => {
 
   test('one function every minute: 43,800 runs, a write and a read each', () => {
     const cost = monthlyCost(['vllm'], deployment())
-    expect(cost.map(({ count }) => Math.round(count))).toEqual([43_800, 10_950, 43_800, 43_800, 0, 3])
+    expect(cost.map(({ count }) => Math.round(count))).toEqual([43_800, 10_950, 43_800, 43_800, 0, 3, 9])
     const together = cost.reduce((sum, { dollars }) => sum + dollars, 0)
-    expect(together).toBeGreaterThan(0.5)
-    expect(together).toBeLessThan(1.5)
+    expect(together).toBeGreaterThan(3)
+    expect(together).toBeLessThan(4)
+    expect(cost.reduce((sum, { dollarsAfterFree }) => sum + dollarsAfterFree, 0)).toBeLessThan(0.5)
+  })
+
+  test.each<[what: string, env: Record<string, string>, metrics: number | undefined]>([
+    ['nine of each function, two here', {}, 18],
+    ['of each shard; heartbeats are never divided', { DEPLOY_SHARDS: '4' }, 45],
+    ['written in one hour of two', { DEPLOY_SCHEDULE: 'rate(2 hours)' }, 9],
+    ['none', { METRICS: 'off' }, undefined],
+  ])('metrics of a month: %s', (_what, env, metrics) => {
+    const cost = monthlyCost(['vllm', 'heartbeat-check', 'heartbeat-receive'], deployment(env))
+    expect(cost.find(({ what }) => what === 'Metrics')?.count).toBe(metrics)
   })
 
   test('half as often and half the memory cost half; shards cost their number; the receiver costs nothing by itself', () => {
