@@ -3,7 +3,14 @@ import type { Config } from '../config/config.ts'
 import type { EndpointResult } from '../result.ts'
 import type { Notification } from '../state/notification.ts'
 import { enqueue } from '../state/outbox.ts'
-import { type Alert, type EndpointState, newEndpointState, type Outgoing, type State } from '../state/state.ts'
+import {
+  type Alert,
+  type EndpointState,
+  endpointOf,
+  newEndpointState,
+  type Outgoing,
+  type State,
+} from '../state/state.ts'
 import { verdict } from '../verdict/verdict.ts'
 import { RULE_IDS, type RuleId, specOf } from './catalogue.ts'
 import type { Decision } from './decision.ts'
@@ -41,7 +48,7 @@ export function evaluate(
 ): Evaluation {
   const interval = config.interval ?? usualInterval(previous.gaps)
   const views = observations.map((observation) => {
-    const before = previous.endpoints[observation.endpoint.name] ?? newEndpointState(now)
+    const before = endpointOf(previous, observation.endpoint.name) ?? newEndpointState(now)
     return view(observation, before, config.backend, now, config.window)
   })
   const kept = stillConfigured(previous.outbox, config)
@@ -196,7 +203,8 @@ function gapOf(previous: State, config: Config, interval: number | undefined, no
 function stillConfigured(outbox: readonly Outgoing[], config: Config): Outgoing[] {
   const byName = new Map(config.endpoints.map((endpoint) => [endpoint.name, endpoint]))
   return outbox.filter(({ notification: { endpoint, rule } }) => {
-    if (endpoint === undefined) return true
+    // Of the watcher itself; a rule that this version does not know has no words here.
+    if (endpoint === undefined) return rule === 'state-broken' || rule === 'gap'
     const configured = byName.get(endpoint)
     return configured?.rules.some((r) => r.id === rule) ?? false
   })

@@ -1,5 +1,5 @@
 import type { Notification } from './notification.ts'
-import type { Alert, Outgoing, State } from './state.ts'
+import { type Alert, endpointOf, type Outgoing, type State } from './state.ts'
 
 /** What came of trying to deliver one notification. */
 export interface Delivery {
@@ -23,7 +23,7 @@ export function enqueue(outbox: readonly Outgoing[], notifications: readonly Not
 export function claimDue(state: State, by: string, now: number, until: number): { state: State; due: Notification[] } {
   const due: Notification[] = []
   const outbox = state.outbox.map((item) => {
-    if (isClaimed(item, now) || (item.retryAt !== undefined && item.retryAt > now)) return item
+    if (isClaimed(item, now) || isAhead(item.retryAt, now)) return item
     // A claim that ran out belongs to a run that died between sending and settling: it may have been sent.
     const notification = item.claim ? { ...item.notification, maybeSent: true } : item.notification
     due.push(notification)
@@ -34,7 +34,15 @@ export function claimDue(state: State, by: string, now: number, until: number): 
 
 /** Another run is trying this one right now. */
 export function isClaimed(item: Outgoing, now: number): boolean {
-  return item.claim !== undefined && item.claim.until > now
+  return isAhead(item.claim?.until, now)
+}
+
+/** Longer than any run, and than any server is given. Milliseconds. */
+const FARTHEST = 2 * 60 * 60_000
+
+/** Later than now, and not so much later that it was written by a clock that was wrong: it would be waited for for days. */
+function isAhead(time: number | undefined, now: number): boolean {
+  return time !== undefined && time > now && time <= now + FARTHEST
 }
 
 /** After a second lost answer the server may be taking each message and only be slow to say so. Milliseconds. */
@@ -74,8 +82,9 @@ function pauseAfter(delivery: Delivery, { notification, tries }: Outgoing): numb
 
 function told(state: State, notification: Notification, now: number): State {
   const { endpoint, firedAt } = notification
-  const entry = endpoint === undefined ? undefined : state.endpoints[endpoint]
-  if (endpoint === undefined || !entry) return state
+  if (endpoint === undefined) return state
+  const entry = endpointOf(state, endpoint)
+  if (!entry) return state
   const key = alertKey(notification.rule, notification.subject)
   const alert: Alert | undefined = entry.alerts[key]
   if (alert?.firedAt !== firedAt) return state

@@ -12,6 +12,7 @@ export type Refusal =
   | 'unsupported' // 501: the store does not know conditions
   | 'region'
   | 'unreachable' // nothing was sent
+  | 'no-object' // answered, and not by the store
   | 'unsure' // sent, and the answer was lost or says nothing: it may have been done
   | 'other'
 
@@ -34,6 +35,7 @@ const BY_NAME: Record<string, Refusal> = {
   RequestTimeTooSkewed: 'clock',
   RequestExpired: 'clock',
   NotImplemented: 'unsupported',
+  NoObject: 'no-object',
   PermanentRedirect: 'region',
   AuthorizationHeaderMalformed: 'region',
   IllegalLocationConstraintException: 'region',
@@ -105,6 +107,8 @@ function adviceFor(refusal: Refusal, doing: 'read' | 'write' | 'list'): string {
       return 'the bucket is in another region; set AWS_REGION to it'
     case 'unreachable':
       return 'the store cannot be reached; from inside a VPC it needs an S3 gateway endpoint or a NAT; otherwise check S3_ENDPOINT and AWS_REGION'
+    case 'no-object':
+      return 'something in between answered for the store (a proxy, a login page); check S3_ENDPOINT; the next run tries again'
     case 'unsure':
       return 'no usable answer in time; from inside a VPC S3 needs a gateway endpoint or a NAT; the next run tries again'
     case 'unsupported':

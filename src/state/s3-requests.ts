@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
+import {
+  GetObjectCommand,
+  type GetObjectCommandOutput,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3'
 import { type S3Config, withDeadline } from './s3-client.ts'
 import { refusalOf, toStoreError } from './s3-errors.ts'
 import type { Listed, Stored, Version } from './store.ts'
@@ -48,6 +54,7 @@ export async function read(bucket: OpenBucket, key: string): Promise<Found | und
     return await withDeadline(bucket.timeout, async (abortSignal) => {
       const answer = await bucket.client.send(new GetObjectCommand(location(bucket, key)), { abortSignal })
       const text = (await answer.Body?.transformToString('utf-8')) ?? ''
+      if (!isObject(answer, text)) throw new NoObject()
       learnQuirks(bucket, answer.Metadata)
       if (!answer.ETag) without(bucket, 'ignored') // nothing to hold a condition against
       const writeId = answer.Metadata?.[WRITE_META]
@@ -57,6 +64,16 @@ export async function read(bucket: OpenBucket, key: string): Promise<Found | und
     if (refusalOf(error) === 'missing') return undefined
     throw error
   }
+}
+
+/** Something between us and the store answered for it: what it said is not the object, and must not be taken for a broken one. */
+class NoObject extends Error {
+  override name = 'NoObject'
+}
+
+/** A page of a proxy or a login, or nothing at all, comes without an ETag; a store that names none still holds JSON of ours. */
+function isObject({ ETag, $metadata }: GetObjectCommandOutput, text: string): boolean {
+  return $metadata.httpStatusCode === 200 && (ETag !== undefined || !text.trimStart().startsWith('<'))
 }
 
 /** `always`: whatever is there. */

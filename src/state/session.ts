@@ -1,8 +1,8 @@
 import type { Backend } from '../backends/backend.ts'
 import type { Shard } from '../config/config.ts'
 import { type Delivery, enqueue, settle } from './outbox.ts'
-import { emptyState, readState, type State, writeState } from './state.ts'
-import { type Saved, type Store, StoreError, type Version } from './store.ts'
+import { emptyState, type ReadState, readState, type State, writeState } from './state.ts'
+import { type Saved, type Store, type Stored, StoreError, type Version } from './store.ts'
 
 /** The state cannot be used by this version of the code; nothing was written. */
 export class StateError extends Error {
@@ -39,21 +39,25 @@ export function stateKey(backend: Backend, shard?: Shard): string {
  */
 export async function openRun(session: Session & { dryRun: boolean }): Promise<Opened | PassedOver> {
   const opened = await open(session)
-  return passOver(opened.state, session.tick) ?? opened
+  return passOver(opened.state, session) ?? opened
 }
 
+/** A tick may be ahead of our own clock by this much. Milliseconds. */
+const FARTHEST_TICK = 60 * 60_000
+
 /** A tick that was handled already, or an older one, is not handled again. */
-function passOver(state: State, tick: number | undefined): PassedOver | undefined {
+function passOver(state: State, { tick, now }: Session): PassedOver | undefined {
   if (tick === undefined || state.tick === undefined || tick > state.tick) return undefined
+  // A test event, or a clock that was wrong, must not end the watching until that time has come.
+  if (state.tick > now + FARTHEST_TICK) return undefined
   return { kind: tick === state.tick ? 'duplicate' : 'superseded' }
 }
 
 async function open(session: Session & { dryRun: boolean }): Promise<Opened> {
   const { store, now } = session
   const key = stateKey(session.backend, session.shard)
-  const stored = await store.load(key)
+  const { stored, read } = await readTwice(store, key)
   if (!stored) return { kind: 'open', state: emptyState(), version: undefined }
-  const read = readState(stored.text)
   switch (read.kind) {
     case 'state':
       return { kind: 'open', state: read.state, version: stored.version }
@@ -67,6 +71,18 @@ async function open(session: Session & { dryRun: boolean }): Promise<Opened> {
     default:
       return read satisfies never
   }
+}
+
+type Read = { stored: undefined; read?: undefined } | { stored: Stored; read: ReadState }
+
+/** What looks broken is read once more: half an answer, or a page of something in between, is not what lies in the store. */
+async function readTwice(store: Store, key: string): Promise<Read> {
+  const read = async (): Promise<Read> => {
+    const stored = await store.load(key)
+    return stored ? { stored, read: readState(stored.text) } : { stored: undefined }
+  }
+  const first = await read()
+  return first.read?.kind === 'broken' ? read() : first
 }
 
 function asideKey(key: string, now: number): string {
@@ -109,7 +125,7 @@ export async function saveDecision<D extends Decided>(
   const saved = await trySave(opened, first.state, session)
   if (saved.kind === 'saved') return { ...saved, decision: first }
   const newer = saved.found
-  const passed = passOver(newer.state, session.tick)
+  const passed = passOver(newer.state, session)
   if (passed) return passed
   if (newer.state.ranAt !== undefined && newer.state.ranAt > session.now) return { kind: 'superseded' }
   const second = await decide(newer, true)

@@ -3,6 +3,7 @@ import { BASELINE } from '../signals/baseline.ts'
 import { HISTORY } from '../signals/window.ts'
 import { FAILURE_KINDS } from './failure.ts'
 import type { Notification } from './notification.ts'
+import { isNotification } from './notification-form.ts'
 
 /** The schema version this code writes; see `docs/state.md`. */
 export const STATE_VERSION = 1
@@ -70,9 +71,7 @@ export type EndpointState = z.infer<typeof ENDPOINT_STATE>
 
 const OUTGOING = z.object({
   /** Complete in itself; its shape is `Notification`. */
-  notification: z.custom<Notification>(
-    (n) => typeof n === 'object' && n !== null && typeof (n as Notification).id === 'string',
-  ),
+  notification: z.custom<Notification>(isNotification),
   /** Entered the outbox. */
   since: time,
   /** A run that is trying, and when its claim ends. */
@@ -118,6 +117,11 @@ export function newEndpointState(now: number): EndpointState {
     xids: {},
     alerts: {},
   }
+}
+
+/** What is known of an endpoint. Its name may be one that every object has: `constructor`. */
+export function endpointOf(state: State, name: string): EndpointState | undefined {
+  return Object.hasOwn(state.endpoints, name) ? state.endpoints[name] : undefined
 }
 
 export type ReadState =

@@ -36,6 +36,13 @@ describe('a claim', () => {
     }
   })
 
+  test('or a pause that a clock a day ahead wrote holds nothing back until that day has come', () => {
+    const claimed = claimDue(queued(), 'ahead', 1_440 * MINUTE, 1_441 * MINUTE).state
+    expect(claimDue(claimed, 'right', MINUTE, 2 * MINUTE).due).toHaveLength(1)
+    const paused = settle(claimed, came('waiting', 30 * MINUTE), 1_440 * MINUTE, 'ahead')
+    expect(claimDue(paused, 'right', MINUTE, 2 * MINUTE).due).toHaveLength(1)
+  })
+
   test('of another run does not keep what the first one delivered after all in the outbox', () => {
     const first = claimDue(queued(), 'slow', 0, 50_000).state
     const second = claimDue(first, 'other', MINUTE, 110_000).state

@@ -72,6 +72,7 @@ export interface Fault {
     | 'done-hang' // done, no answer
     | 'stale' // GET: the version before, as from a store that is not consistent
     | '200-failed' // not done; status 200 around <Code>PreconditionFailed</Code>
+    | 'page' // 200 with a web page, from a proxy or a login in between
     | 'skewed' // RequestTimeTooSkewed
     | 'bad-key' // InvalidAccessKeyId
     | 304
@@ -219,6 +220,8 @@ function failWith(fault: Fault['do'], done: () => Answer): Answer | 'cut' | 'han
       return done()
     case '200-failed':
       return { ...refuse(412, 'PreconditionFailed'), status: 200 }
+    case 'page':
+      return { status: 200, headers: { 'content-type': 'text/html' }, body: '<html><title>Sign in</title></html>' }
     case 'skewed':
       return refuse(403, 'RequestTimeTooSkewed')
     case 'bad-key':

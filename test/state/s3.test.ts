@@ -382,6 +382,16 @@ describe('reading', () => {
     },
   )
 
+  test('a page of something in between is not the object: nothing is overwritten, the next run tries again', async () => {
+    const { store, version } = await afterLoad()
+    s3.next({ on: 'GET', do: 'page', times: 2 })
+    const error = await failure(store.load(KEY))
+    expect(error).toMatchObject({ permanent: false, message: expect.stringMatching(/in between.*S3_ENDPOINT/) })
+    s3.next({ on: 'GET', do: 'page' })
+    expect(await store.load(KEY)).toEqual({ text: 'old', version })
+    expect(store.warnings()).toEqual([])
+  })
+
   test('case 122: an empty object is not a missing one', async () => {
     s3.plant(OBJECT, '')
     expect(await open().load(KEY)).toMatchObject({ text: '' })

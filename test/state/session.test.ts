@@ -160,6 +160,49 @@ describe('opening', () => {
     expect(opened.version).toBe((await store.load(key))?.version)
   })
 
+  test('a tick far ahead of the clock, of a test event or a clock that was wrong, does not end the watching', async () => {
+    const store = createMemoryStore()
+    await plant(store, { tick: NOW + 86_400_000 })
+    expect((await openRun({ ...session(store, 'mine', NOW, NOW), dryRun: false })).kind).toBe('open')
+  })
+
+  test.each(['{"v":1,"runs":[', ''])(
+    'case 122: half an answer (%j) is not a broken state: read once more',
+    async (half) => {
+      const store = createMemoryStore()
+      await plant(store, { runs: ['earlier'] })
+      let reads = 0
+      const flaky: Store = {
+        ...store,
+        load: async (at) => {
+          const stored = await store.load(at)
+          return stored && reads++ === 0 ? { ...stored, text: half } : stored
+        },
+      }
+      expect((await open(flaky)).state.runs).toEqual(['earlier'])
+      expect(await store.list('vllm.broken-')).toEqual([])
+    },
+  )
+
+  const note = { id: 'i/fired/0', incident: 'i', reason: 'fired', rule: 'waiting', endpoint: 'a', priority: 8 }
+  const whole = { ...note, at: 0, firedAt: 0, scene: { backend: 'vllm', url: 'http://a', numbers: {}, of: 1 } }
+  test.each([
+    ['nothing but an id', { id: 'i/fired/0' }],
+    ['no times', note],
+    ['an unknown reason', { ...whole, reason: 'odd' }],
+    ['a priority in words', { ...whole, priority: 'high' }],
+    ['a time that is null', { ...whole, firedAt: null }],
+    ['half a scene', { ...whole, scene: {} }],
+    ['a sparkline that is no list', { ...whole, scene: { ...whole.scene, spark: 'up' } }],
+    ['an unknown failure', { ...whole, failure: { kind: 'odd' } }],
+    ['half a beat', { ...whole, beat: { interval: 1 } }],
+  ])('an outbox edited by hand (%s) is a broken state: it does not make every run fail for ever', (_, notification) => {
+    const state = (item: unknown) =>
+      JSON.stringify({ ...emptyState(), outbox: [{ notification: item, since: 0, tries: 0 }] })
+    expect(readState(state(whole)).kind).toBe('state')
+    expect(readState(state(notification)).kind).toBe('broken')
+  })
+
   test('case 122: the state of a newer version is refused and left as it is', async () => {
     const store = createMemoryStore()
     await store.put(key, '{"v":2,"endpoints":{}}')
