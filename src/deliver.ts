@@ -32,7 +32,7 @@ export async function deliver(
   const connections = openDispatcher()
   try {
     for (const group of groups) {
-      const message = write(group, config, options.now)
+      const message = writeOrSay(group, config, options.now, (problem) => sent.problems.push(problem))
       const outcome = await send(group, message, config, io, { ...options, dispatcher: connections.dispatcher })
       note(sent, group, message, outcome)
     }
@@ -45,6 +45,27 @@ export async function deliver(
 /** The messages that `deliver` would push. */
 export function preview(groups: readonly Notification[][], config: Config, now: number): Message[] {
   return groups.map((group) => write(group, config, now))
+}
+
+/** A message that cannot be written, by a fault of ours, is told in bare words: it may not hold back itself and all others for ever. */
+function writeOrSay(
+  group: Notification[],
+  config: Config,
+  now: number,
+  problem: (text: string) => void,
+  maxBytes?: number,
+): Message {
+  try {
+    return write(group, config, now, maxBytes)
+  } catch (error) {
+    problem(
+      `a message could not be written (${error instanceof Error ? error.message : error}); its bare facts were sent`,
+    )
+    const lines = group.map(({ rule, endpoint, subject, reason }) =>
+      [endpoint, rule, subject, reason].filter(Boolean).join(', '),
+    )
+    return { title: 'Queuebell', body: lines.join('\n').slice(0, SHORT_BYTES), priority: 8 }
+  }
 }
 
 function write(group: Notification[], config: Config, now: number, maxBytes?: number): Message {
@@ -78,7 +99,7 @@ async function send(
     dispatcher: options.dispatcher,
     maybeSent: group.some((n) => n.maybeSent === true),
     about: group.map((n) => n.id),
-    shorter: () => write(group, config, options.now, SHORT_BYTES),
+    shorter: () => writeOrSay(group, config, options.now, () => {}, SHORT_BYTES),
   })
 }
 

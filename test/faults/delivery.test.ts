@@ -246,6 +246,48 @@ describe('what is told when', () => {
     expect(titles()[1]).toMatch(/: b\b/)
   })
 
+  test('an endpoint may have a name that every object has', async () => {
+    const { run, titles, watched } = await open()
+    const env = { VLLM_ENDPOINTS: `constructor=${watched.url}` }
+    for (const [minute, waiting] of [42, 42, 1, 1].entries()) await run(minute, waiting, { env })
+    expect(titles()).toEqual([expect.stringMatching(/^🐌.*: constructor/), expect.stringMatching(/^✅.*: constructor/)])
+  })
+
+  test.each([
+    ['an endpoint', { endpoint: 'a' }],
+    ['the watcher', {}],
+  ])('what waits to be told of %s by a rule of another version is let go of, and no run fails', async (_, about) => {
+    const { run, store, state, titles } = await open()
+    await run(0, 1)
+    const notification = {
+      id: 'i/fired/0',
+      incident: 'i',
+      reason: 'fired',
+      rule: 'later',
+      priority: 8,
+      at: 0,
+      firedAt: 0,
+    }
+    const outbox = [{ notification: { ...notification, ...about }, since: 0, tries: 0 }]
+    await store.put('vllm.json', JSON.stringify({ ...(await state()), outbox }))
+    expect((await run(1, 1)).problems).toEqual([])
+    expect(titles()).toEqual([])
+    expect((await state()).outbox).toEqual([])
+  })
+
+  test('a message that cannot be written is told in bare words, and holds nothing back', async () => {
+    const { run, store, state, inbox } = await open()
+    await run(0, 42, NOBODY)
+    const text = JSON.stringify(await state())
+    const verdict = '"verdict":{"kind":"of a later version"}'
+    await store.put('vllm.json', text.replace('"numbers":', `${verdict},"numbers":`))
+    const { problems } = await run(1, 42)
+    expect(problems).toEqual([expect.stringMatching(/could not be written/)])
+    expect(inbox.received).toMatchObject([{ message: 'a, waiting, fired', priority: 8 }])
+    expect((await run(2, 42)).problems).toEqual([])
+    expect(inbox.received).toHaveLength(1)
+  })
+
   test('case 122: a state that cannot be read is told once, and what still lasts is told anew', async () => {
     const { run, store, titles } = await open()
     await run(0, 42)
