@@ -108,9 +108,11 @@ export interface Catalogue {
     lasted(headline: string, ms: number, detail: string | undefined): string
     ended: { clear: string | undefined; idle: string; restarted: string }
     was(from: string, to: string, ms: number, detail: string | undefined): string
+    /** Several times between the two. */
+    wasOften(times: number, from: string, to: string, detail: string | undefined): string
     /** A resolved rule as a line beside others. */
     over(over: string, ms: number): string
-    lateLine(headline: string, from: string, to: string): string
+    lateLine(headline: string, from: string, to: string, times: number | undefined): string
     maybeSent: string
     says(who: 'server' | 'worker', text: string): string
     /** Where a redirect leads. */

@@ -162,8 +162,13 @@ export const en: Catalogue = {
     },
     was: (from, to, ms, detail) =>
       `Was from ${from} to ${to} (${n.lasted(ms)})${withDetail(detail)}. Told late: the push server was away.`,
+    wasOften: (times, from, to, detail) =>
+      `Happened ${often(times)} between ${from} and ${to}${withDetail(detail)}. Told late: the push server was away.`,
     over: (over, ms) => `✅ ${over} (after ${n.lasted(ms)}).`,
-    lateLine: (headline, from, to) => `🕓 Was from ${from} to ${to}: ${inner(headline)}.`,
+    lateLine: (headline, from, to, times) =>
+      times === undefined
+        ? `🕓 Was from ${from} to ${to}: ${inner(headline)}.`
+        : `🕓 Happened ${often(times)} between ${from} and ${to}: ${inner(headline)}.`,
     maybeSent: '(Perhaps a repetition: the answer to the first push was lost.)',
     says: (who, text) => `${who === 'worker' ? 'Worker' : 'Server'} says: “${text}”`,
     pointsTo: (address) => `It points to ${address}`,
@@ -176,4 +181,8 @@ export const en: Catalogue = {
     allUp: (lasted) => `They were out of reach for ${lasted}; nothing is known of that time.`,
     requestId: (id) => `X-Request-Id: ${id}`,
   },
+}
+
+function often(times: number): string {
+  return `${n.count(times)} times`
 }

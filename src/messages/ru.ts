@@ -160,8 +160,11 @@ export const ru: Catalogue = {
     },
     was: (from, to, ms, detail) =>
       `Было с ${from} до ${to} (${n.lasted(ms)})${withDetail(detail)}. Сообщаем с опозданием: пуш-сервер был недоступен.`,
+    wasOften: (times, from, to, detail) =>
+      `Было ${often(times)} с ${from} до ${to}${withDetail(detail)}. Сообщаем с опозданием: пуш-сервер был недоступен.`,
     over: (over, ms) => `✅ ${over} (через ${n.lasted(ms)}).`,
-    lateLine: (headline, from, to) => `🕓 Было с ${from} до ${to}: ${inner(headline)}.`,
+    lateLine: (headline, from, to, times) =>
+      `🕓 Было${times === undefined ? '' : ` ${often(times)}`} с ${from} до ${to}: ${inner(headline)}.`,
     maybeSent: '(Возможно, повтор: ответ на первый пуш потерялся.)',
     says: (who, text) => `${who === 'worker' ? 'Слова воркера' : 'Ответ сервера'}: «${text}»`,
     pointsTo: (address) => `Новый адрес: ${address}`,
@@ -174,4 +177,8 @@ export const ru: Catalogue = {
     allUp: (lasted) => `Были недоступны ${lasted}; что с ними было в это время, неизвестно.`,
     requestId: (id) => `X-Request-Id: ${id}`,
   },
+}
+
+function often(times: number): string {
+  return `${n.count(times)} ${n.plural(times, { one: 'раз', few: 'раза', many: 'раз', other: 'раза' })}`
 }

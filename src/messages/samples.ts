@@ -137,6 +137,18 @@ function queues(): Sample[] {
         }),
       ],
     },
+    {
+      name: 'queue: told late, of many times',
+      facts: [
+        fact('waiting', {
+          ...over,
+          reason: 'late',
+          firedAt: SAMPLE_NOW - 6 * 60 * MINUTE,
+          endedAt: SAMPLE_NOW - 5 * 60 * MINUTE,
+          times: 12,
+        }),
+      ],
+    },
     { name: 'queue: perhaps told before', facts: [fact('waiting', { value: 42, scene: busy, maybeSent: true })] },
     {
       name: 'queue, KV cache and first token at once; errors over',

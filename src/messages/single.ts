@@ -92,7 +92,10 @@ function overLines(note: Notification, catalogue: Catalogue, now: number): Line[
   const ended = note.endedAt ?? note.at
   const lasted = lengthOf(note)
   if (note.reason === 'late') {
-    return [{ text: line.was(numbers.clock(note.firedAt, now), numbers.clock(ended, now), lasted, detail), rank: 0 }]
+    const [from, to] = [numbers.clock(note.firedAt, now), numbers.clock(ended, now)]
+    const { times } = note
+    const text = times === undefined ? line.was(from, to, lasted, detail) : line.wasOften(times, from, to, detail)
+    return [{ text, rank: 0 }]
   }
   const how = note.ended === undefined ? undefined : line.ended[note.ended]
   const what = ofSubject(note, headlineOf(note, catalogue), catalogue)
@@ -105,7 +108,8 @@ export function besideLine(note: Notification, catalogue: Catalogue, now: number
   if (note.reason === 'resolved') return line.over(ofSubject(note, rules[note.rule].over, catalogue), lengthOf(note))
   if (note.reason === 'late') {
     const headline = ofSubject(note, headlineOf(note, catalogue), catalogue)
-    return line.lateLine(headline, numbers.clock(note.firedAt, now), numbers.clock(note.endedAt ?? note.at, now))
+    const [from, to] = [note.firedAt, note.endedAt ?? note.at].map((time) => numbers.clock(time, now))
+    return line.lateLine(headline, from ?? '', to ?? '', note.times)
   }
   return `${rules[note.rule].sign} ${nowOf(note, catalogue)}`
 }

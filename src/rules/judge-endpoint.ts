@@ -3,6 +3,7 @@ import { alertKey, isClaimed } from '../state/outbox.ts'
 import type { Alert, Outgoing } from '../state/state.ts'
 import type { Rule } from './catalogue.ts'
 import { type Decision, decision, type HoldingRule, notMeasured } from './decision.ts'
+import { joinLates } from './lates.ts'
 import { judge, type Measured, measure } from './measure.ts'
 import type { Siblings } from './siblings.ts'
 import { type Judgement, step } from './step.ts'
@@ -153,7 +154,9 @@ function tell(
   const fired = queued.find((item) => item.notification.reason === 'fired')
   if (fired) {
     const maybeSent = fired.claim || fired.notification.maybeSent ? { maybeSent: true } : {}
-    out.notifications.push(make('late', { ...end, ...maybeSent }))
+    const joined = joinLates(make('late', { ...end, ...maybeSent }), outbox, now)
+    out.notifications.push(joined.late)
+    if (joined.replaced) out.overtaken.add(joined.replaced)
   } else if (alert.told !== undefined) {
     out.notifications.push(make('resolved', { ...end, priority: 4 }))
   }

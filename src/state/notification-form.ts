@@ -33,6 +33,7 @@ const FORM = z.looseObject({
   at: number,
   firedAt: number,
   endedAt: number.optional(),
+  times: number.optional(),
   value: number.optional(),
   limit: number.optional(),
   peak: number.optional(),

@@ -124,6 +124,8 @@ export interface Notification {
   at: number
   firedAt: number
   endedAt?: number
+  /** `late`: that many incidents as one, from the beginning of the first to the end of the last. */
+  times?: number
   /** The rule's number and limit, in the rule's unit. */
   value?: number
   atLeast?: boolean

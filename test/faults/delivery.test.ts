@@ -169,6 +169,23 @@ describe('what is told when', () => {
     expect(inbox.received[0]?.message).toMatch(/00:00.*00:03/)
   })
 
+  test('what comes and goes for hours while nothing can be told is told as one: nothing is lost, and the state stays small', async () => {
+    const { run, titles, state, inbox } = await open()
+    const sizes: number[] = []
+    let minute = 0
+    for (let times = 0; times < 60; times += 1) {
+      for (const waiting of [42 + times, 1, 1]) await run(minute++, waiting, NOBODY)
+      sizes.push(JSON.stringify(await state()).length)
+    }
+    expect(sizes.at(-1)).toBeLessThan(1.2 * (sizes[10] ?? 0))
+    expect((await state()).outbox.map(({ notification }) => notification.times ?? 1)).toEqual([1, 1, 1, 57])
+    await run(minute++, 1)
+    await run(minute++, 1)
+    expect(titles()).toEqual([expect.stringMatching(/^🕓/)])
+    expect(inbox.received[0]?.message).toMatch(/Happened 57 times between 00:09 UTC and 02:59 UTC/)
+    expect((await state()).outbox).toEqual([])
+  })
+
   test('one that changes while a message waits is told as it is by then, in one push', async () => {
     const { run, inbox, titles } = await open()
     await run(0, 42, NOBODY)
