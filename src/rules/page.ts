@@ -107,7 +107,8 @@ Between means past *clear* but not past *limit*. Unknown means that this run has
 - A queue that is gone because the process restarted is told as "restarted", not as a recovery.
 - One message an endpoint and run: the rule of the highest priority gives the title. More than three endpoints that
   change in one run are one digest. All endpoints of a function that fail in one run for one cause are one message.
-- The end is told only of what was told. A problem that came and went while the push server was away is told once, late.
+- The end is told only of what was told. A problem that came and went while the push server was away is told once,
+  late; one that did so again and again, from the fourth time on as one.
 - What falls "below its own past" needs an hour of history, learned only while nothing is wrong. A fall that has lasted
   for a day is the new usual.
 `
