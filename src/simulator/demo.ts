@@ -82,7 +82,7 @@ function row({ columns }: Story, clock: Clock, { endpoints }: RunResult): string
   const time = new Date(clock.now()).toISOString().slice(11, 16)
   const [endpoint] = endpoints
   if (!endpoint) return `${time}  no result`
-  return [time, ...columns.map(({ cell, width }) => cell(endpoint).padStart(width))].join('  ')
+  return [time, ...columns.map(({ cell, width }) => cell(endpoint).padStart(width))].join('  ').trimEnd()
 }
 
 /** A push as it stands on the phone. */

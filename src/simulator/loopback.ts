@@ -8,12 +8,15 @@ export interface Loopback {
   close(): Promise<void>
 }
 
-/** Serves on a free port of this machine alone, until closed; closing does not wait for open connections. */
-export async function serveOnLoopback(listener: RequestListener): Promise<Loopback> {
+/**
+ * Serves on this machine alone, until closed; closing does not wait for open connections.
+ * @param at the port; 0 takes a free one. @throws when it is taken.
+ */
+export async function serveOnLoopback(listener: RequestListener, at = 0): Promise<Loopback> {
   const server = createServer(listener)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
+    server.listen(at, '127.0.0.1', resolve)
   })
   const { port } = server.address() as AddressInfo
   return {

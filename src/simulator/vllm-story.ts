@@ -55,13 +55,13 @@ export function vllmStory(seed = 7): Story {
 }
 
 /** The engine's page on loopback, played on to the clock's time at each request. */
-export function serveVllm(engine: Engine, clock: Clock): Promise<SimulatedServer> {
+export function serveVllm(engine: Engine, clock: Clock, port = 0): Promise<SimulatedServer> {
   return serveOnLoopback((request, response) => {
     engine.advance(clock.now())
     if (!engine.listening()) return void request.socket.destroy()
     if (request.url !== '/metrics') return void response.writeHead(404).end('{"detail":"Not Found"}')
     response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(vllmPage(engine))
-  })
+  }, port)
 }
 
 const UNKNOWN = '–'

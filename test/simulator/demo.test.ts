@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { EndpointResult } from '../../src/result.ts'
 import { isWhole, play } from '../../src/simulator/demo.ts'
@@ -25,6 +26,15 @@ describe('npm run demo', () => {
     expect(pushes[1]?.message).toMatch(new RegExp(`lasted \\d+ min, ${Math.max(...waiting)} waiting at most`))
   })
 
+  test('the README shows what it really prints', async () => {
+    const { lines } = await played(vllmStory())
+    const [, shown] =
+      /<!-- demo:start -->\n```\n([\s\S]*?)\n\nOne push when/.exec(readFileSync('README.md', 'utf8')) ?? []
+    // The port is a free one each time; the README has vLLM's own.
+    const printed = lines.join('\n').replace(/(127\.0\.0\.1):\d+/g, '$1:8000')
+    expect(shown).toBe(printed)
+  })
+
   test.each([1, 2, 3])('so it does with other random numbers (seed %i)', async (seed) => {
     expect(isWhole((await played(vllmStory(seed))).pushes)).toBe(true)
   })
@@ -41,7 +51,7 @@ describe('npm run demo', () => {
     const { pushes, results, lines } = await played(story)
     expect(isWhole(pushes)).toBe(true)
     expect(story.lacks?.(results)).toBe(undefined)
-    expect(lines.find((line) => line.includes('38.0 s'))).toMatch(/ ok /)
+    expect(lines.find((line) => line.includes('38.0 s'))).toMatch(/ ok$/)
     expect(pushes[0]?.message).toMatch(/X-Request-Id/)
   })
 
