@@ -33,6 +33,11 @@ const SETTINGS =
 const TREND_FIT = 0.8
 const TREND_RUNS = 5
 
+/** Whole minutes; below one, whole seconds: a watcher that runs each 5 s has not seen "0 s". */
+function minutesOf(ms: number): number {
+  return ms >= 60_000 ? Math.round(ms / 60_000) : Math.round(ms / 1_000) / 60
+}
+
 /** The endpoint as the message may describe it, small enough to wait in the outbox. */
 export function sceneOf(view: View, verdict: Verdict | undefined, of: number, now: number): Scene {
   const { derived, observation, after, readings } = view
@@ -59,9 +64,7 @@ export function sceneOf(view: View, verdict: Verdict | undefined, of: number, no
     ...(verdict ? { verdict } : {}),
     ...(after.history?.restartedAt === undefined ? {} : { restarted: true }),
     ...(view.noProgress ? { noProgress: true } : {}),
-    ...(hasSpark
-      ? { spark: after.recent.map(([, value]) => value), sparkMinutes: Math.round((now - oldest) / 60_000) }
-      : {}),
+    ...(hasSpark ? { spark: after.recent.map(([, value]) => value), sparkMinutes: minutesOf(now - oldest) } : {}),
     ...(mainSignal(view.backend) === 'waiting'
       ? trend(
           'waitingPerMinute',

@@ -22,16 +22,21 @@ export interface Played {
   last: EndpointResult | undefined
 }
 
-/** Lets one endpoint answer a page a minute; every push is accepted at once. */
-export function play(backend: ScrapedBackend, pages: readonly string[], env: Record<string, string> = {}): Played {
+/** Lets one endpoint answer a page a minute (or each `gap`, milliseconds); every push is accepted at once. */
+export function play(
+  backend: ScrapedBackend,
+  pages: readonly string[],
+  env: Record<string, string> = {},
+  gap = 60_000,
+): Played {
   const address = { [`${backend.toUpperCase()}_ENDPOINTS`]: 'a=http://127.0.0.1:9009/a' }
   const parsed = parseConfig(backend, { ...address, ...env }, { lambda: false })
   if ('problems' in parsed) throw new Error(parsed.problems.join('\n'))
   const { config } = parsed
   const played: Played = { told: [], messages: [], last: undefined }
   let state = emptyState()
-  for (const [minute, page] of pages.entries()) {
-    const now = START + minute * 60_000
+  for (const [index, page] of pages.entries()) {
+    const now = START + index * gap
     const reader = createPageReader(TABLES[backend])
     reader.push(new TextEncoder().encode(page))
     const readings = readPage(reader.end(), TABLES[backend], { model: undefined, now })
