@@ -7,6 +7,7 @@ import { type Bundles, buildBundles } from './bundles.ts'
 import type { Template } from './deployment/template.ts'
 import { schemaProblems } from './deployment/template-schema.ts'
 import { securityProblems } from './deployment/template-security.ts'
+import { unzip } from './deployment/zip.ts'
 
 const SECRET = 'planted-5ecret-marker'
 const SHARED = {
@@ -177,10 +178,16 @@ describe('what the functions get', () => {
 
   test('no secret stands in anything that is packaged', () => {
     for (const name of Object.keys(templates)) {
-      for (const file of readdirSync(join(bundles.root, name))) {
-        expect([name, file, readFileSync(join(bundles.root, name, file)).includes(SECRET)]).toEqual([name, file, false])
-      }
+      const texts = packagedFiles(name)
+      expect(texts.size).toBeGreaterThan(3)
+      expect([...texts].filter(([, bytes]) => bytes.includes(SECRET)).map(([file]) => `${name}/${file}`)).toEqual([])
     }
+  })
+
+  test('a function is one built file, and nothing else is packaged with it', () => {
+    const zipped = [...packagedFiles('all')].filter(([file]) => file.includes('.zip/'))
+    expect(zipped.map(([file]) => file).filter((file) => /^([a-z-]+)\.zip\/dist\/\1\.mjs$/.test(file))).toHaveLength(11)
+    expect(zipped.filter(([, bytes]) => bytes.includes(' as handler'))).toHaveLength(zipped.length)
   })
 
   test('the state below its prefix, the parameters of its secrets, its logs: nothing more is allowed', () => {
@@ -207,6 +214,18 @@ describe('what the functions get', () => {
     ])
   })
 })
+
+/** Everything that is uploaded, with what is inside the archives. */
+function packagedFiles(name: string): Map<string, Buffer> {
+  const folder = join(bundles.root, name)
+  return new Map(
+    readdirSync(folder).flatMap((file): [string, Buffer][] => {
+      const bytes = readFileSync(join(folder, file))
+      if (!file.endsWith('.zip')) return [[file, bytes]]
+      return [...unzip(bytes)].map(([inside, text]) => [`${file}/${inside}`, text])
+    }),
+  )
+}
 
 function statements(template: Template | undefined) {
   const [role] = of(template, 'AWS::IAM::Role')

@@ -1,5 +1,6 @@
 import { S3Client } from '@aws-sdk/client-s3'
-import { askSsm } from '../secrets/ssm.ts'
+import { mask } from '../log.ts'
+import { askSsm, SsmError } from '../secrets/ssm.ts'
 import type { Deployment } from './settings.ts'
 import { type FunctionName, isParameter, isSecret, parameterOf, type Variables, variablesOf } from './variables.ts'
 
@@ -25,7 +26,11 @@ export async function saveSecrets(
   const options = { region, credentials, endpoint: process.env.AWS_ENDPOINT_URL_SSM, timeout: 10_000 }
   for (const [variable, value] of secrets) {
     const Name = parameterOf(variable, stage)
-    await askSsm('PutParameter', { Name, Value: value.trim(), Type: 'SecureString', Overwrite: true }, options)
+    const input = { Name, Value: value.trim(), Type: 'SecureString', Overwrite: true }
+    await askSsm('PutParameter', input, options).catch((error: Error) => {
+      // AWS may repeat in its reason what it did not like.
+      throw new SsmError(`${variable} was not saved: ${mask(error.message, [input.Value])}`)
+    })
     say(`  secret ${variable} → parameter ${Name}`)
   }
 }
