@@ -17,9 +17,13 @@ export function openaiBase(address: string): string {
 
 /**
  * A model's whole name, so that two spellings of it are equal: `mistral` is `mistral:latest`, and Ollama leaves out
- * its own registry and the `library` namespace. The tag is what follows a colon after the last slash.
+ * its own registry and the `library` namespace, and finds a name in whatever letter case. The tag is what follows a
+ * colon after the last slash.
  */
 export function wholeModelName(name: string): string {
-  const short = name.replace(/^registry\.ollama\.ai\//, '').replace(/^library\//, '')
+  const short = name
+    .toLowerCase()
+    .replace(/^registry\.ollama\.ai\//, '')
+    .replace(/^library\//, '')
   return short.slice(short.lastIndexOf('/') + 1).includes(':') ? short : `${short}:latest`
 }

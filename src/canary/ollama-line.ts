@@ -38,15 +38,16 @@ function parse(text: string): unknown {
 /**
  * Splits what our clock saw by what the server says of it.
  * A server that names none of its durations (a load-only answer, an old stream) leaves all phases unknown; where it
- * names some, those left out are zero. One that cannot be (negative, no number) makes the wait unknown with it.
+ * names some, those left out are zero. One that cannot be (negative, no number, far longer than we waited) makes the
+ * wait unknown with it.
  * @param elapsed seconds from sending the request to its last line.
  */
 export function phasesOf(final: FinalLine, elapsed: number): Phases {
   const named = [final.total_duration, final.load_duration, final.prompt_eval_duration, final.eval_duration]
   if (named.every((duration) => duration === undefined || duration === null)) return { total: elapsed }
-  const load = seconds(final.load_duration)
-  const prefill = seconds(final.prompt_eval_duration)
-  const decode = seconds(final.eval_duration)
+  const load = seconds(final.load_duration, elapsed)
+  const prefill = seconds(final.prompt_eval_duration, elapsed)
+  const decode = seconds(final.eval_duration, elapsed)
   const wait =
     load === undefined || prefill === undefined || decode === undefined
       ? undefined
@@ -61,9 +62,11 @@ export function phasesOf(final: FinalLine, elapsed: number): Phases {
   }
 }
 
-function seconds(nanoseconds: unknown): number | undefined {
+/** Seconds by which two clocks may differ over one request. */
+const TOLERANCE = 1
+
+function seconds(nanoseconds: unknown, elapsed: number): number | undefined {
   if (nanoseconds === undefined || nanoseconds === null) return 0
-  return typeof nanoseconds === 'number' && Number.isFinite(nanoseconds) && nanoseconds >= 0
-    ? nanoseconds / 1e9
-    : undefined
+  if (typeof nanoseconds !== 'number' || !(nanoseconds >= 0)) return undefined
+  return nanoseconds / 1e9 <= elapsed + TOLERANCE ? nanoseconds / 1e9 : undefined
 }

@@ -93,7 +93,7 @@ async function isKnown(asking: Asking): Promise<boolean> {
 }
 
 async function listModels(asking: Asking, path: string): Promise<Record<string, unknown>[]> {
-  const text = await accepted(asking, await ask(asking, path))
+  const text = await accepted(asking, path)
   const models = modelsIn(text)
   if (!models)
     throw new CanaryFailed({ kind: 'bad-answer', detail: `GET /${path}: ${wordsFrom(text, asking.endpoint)}` })
@@ -173,10 +173,15 @@ function ask(asking: Asking, path: string, body?: unknown): Promise<Response> {
 }
 
 /** The body of an answer with status 200; any other status is a refusal or a failure. */
-async function accepted(asking: Asking, response: Response): Promise<string> {
+async function accepted(asking: Asking, path: string): Promise<string> {
+  const response = await ask(asking, path)
   const text = await wholeText(response, asking.signal)
   if (response.status === 200) return text
-  throw refusal(asking, response, text)
+  const error = refusal(asking, response, text)
+  // Ollama before 0.1.38 answers all but this: which route is not there has to be said.
+  if (error instanceof CanaryFailed && error.failure.kind === 'not-found')
+    throw new CanaryFailed({ ...error.failure, detail: `GET /${path}: ${error.failure.detail ?? 'not found'}` })
+  throw error
 }
 
 function refusal(asking: Asking, response: Response, text: string): Error {

@@ -54,10 +54,21 @@ async function firstModel(asking: Asking): Promise<string> {
   const response = await ask(asking, 'v1/models')
   const text = await wholeText(response, asking.signal)
   if (response.status !== 200) throw refusal(asking, response, text)
-  const id = /"id"\s*:\s*("(?:[^"\\]|\\.)+")/.exec(text)?.[1]
+  const id = firstId(text)
   if (id === undefined)
     throw new CanaryFailed({ kind: 'bad-answer', detail: `GET /v1/models: ${wordsFrom(text, asking.endpoint)}` })
-  return JSON.parse(id) as string
+  return id
+}
+
+/** `{"data": [{"id": …}]}`; a model's permissions have ids of their own. */
+function firstId(text: string): string | undefined {
+  try {
+    const { data } = JSON.parse(text) as { data?: { id?: unknown }[] }
+    const id = data?.[0]?.id
+    return typeof id === 'string' && id !== '' ? id : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Asks in the form that the server takes: chat or plain completion, the limit under the name that it knows. */

@@ -175,7 +175,7 @@ describe('addresses and names', () => {
     ['library/mistral', 'mistral:latest'],
     ['registry.ollama.ai/library/mistral:7b', 'mistral:7b'],
     ['host:5000/team/mistral', 'host:5000/team/mistral:latest'],
-    ['hf.co/team/m-GGUF:Q4_K_M', 'hf.co/team/m-GGUF:Q4_K_M'],
+    ['hf.co/team/m-GGUF:Q4_K_M', 'hf.co/team/m-gguf:q4_k_m'],
   ])('%s is %s', (name, whole) => {
     expect(wholeModelName(name)).toBe(whole)
   })

@@ -156,7 +156,7 @@ describe('the model', () => {
     expect(factsOf(await ask())).toMatchObject({ status: 'model-missing' })
   })
 
-  test.each(['m', 'm:latest', 'library/m', 'registry.ollama.ai/library/m:latest'])(
+  test.each(['m', 'M', 'm:latest', 'library/m', 'registry.ollama.ai/library/m:Latest'])(
     '%s names the same model',
     async (model) => {
       const { server, ask } = await simulated()
@@ -401,6 +401,13 @@ describe('what servers answer', () => {
       canary_prefill: 0,
       canary_decode: 1,
     })
+    // Nanoseconds that cannot have passed: other units, or another clock.
+    answers(() => HttpResponse.json({ done: true, load_duration: 4e12, eval_duration: 1e9 }))
+    expect(Object.keys(gaugesOf(await ask(undefined, {}, twice(2_500))))).toEqual([
+      'canary_total',
+      'canary_prefill',
+      'canary_decode',
+    ])
   })
 
   test('pieces may end inside a character, inside a line break and inside a number', async () => {
@@ -440,7 +447,7 @@ describe('what servers answer', () => {
     const ps = (status: number, headers = {}) =>
       mocked.use(http.get('http://ollama:11434/api/ps', () => new HttpResponse('no', { status, headers })))
     ps(404)
-    expect(failureIn(await ask())).toMatchObject({ kind: 'not-found', status: 404 })
+    expect(failureIn(await ask())).toEqual({ kind: 'not-found', status: 404, detail: 'GET /api/ps: no' })
     ps(401)
     expect(failureIn(await ask())).toMatchObject({ kind: 'not-authorised', status: 401 })
     ps(307, { location: 'https://elsewhere/' })

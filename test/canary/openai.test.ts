@@ -171,6 +171,28 @@ describe('against a simulated server', () => {
   })
 })
 
+test.each([
+  [{ data: [{ permission: [{ id: 'modelperm-1' }], id: 'real "m"' }] }, 'real "m"'],
+  [{ data: [] }, undefined],
+  [{ data: [{ id: '' }] }, undefined],
+  [{ data: { id: 'm' } }, undefined],
+  [[], undefined],
+  [null, undefined],
+])('of a list of models that is %j, %j is asked', async (list, model) => {
+  const asked: unknown[] = []
+  vi.stubGlobal('fetch', async (_: string, { body }: RequestInit) => {
+    if (body === undefined) return Response.json(list)
+    asked.push(JSON.parse(String(body)).model)
+    return new Response('data: {"choices":[{"text":"A"}]}\n\n')
+  })
+  const answer = await openaiCanary(
+    endpointAt('http://server:8000', { model: undefined }),
+    optionsOn(() => 0),
+  )
+  expect(asked).toEqual(model === undefined ? [] : [model])
+  if (model === undefined) expect(failureIn(answer)).toMatchObject({ kind: 'bad-answer' })
+})
+
 describe('what a stream may look like', () => {
   /** Asks a server that sends these pieces, `ms` apart. */
   async function hear(parts: readonly (string | Uint8Array)[], ms = 100, type = 'text/event-stream') {
