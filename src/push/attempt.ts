@@ -117,7 +117,8 @@ export function retryAfterOf(headers: Headers, now: number): number | undefined 
   const text = headers.get('retry-after')?.trim()
   if (!text) return undefined
   if (/^\d+$/.test(text)) return Math.min(Number(text) * 1_000, LONGEST_WAIT_MS)
-  const until = Date.parse(text)
+  // `Date.parse` takes `1.5` and `5 seconds` for days of some year; a date of HTTP has a time of day.
+  const until = text.includes(':') ? Date.parse(text) : Number.NaN
   if (Number.isNaN(until)) return undefined
   const serverNow = Date.parse(headers.get('date') ?? '')
   const wait = until - (Number.isNaN(serverNow) ? now : serverNow)

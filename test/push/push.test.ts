@@ -145,6 +145,9 @@ describe('trying again in the same run', () => {
     ['a date', 'Mon, 30 Nov 2026 12:00:09 GMT', [9_000]],
     ['a date that has passed', 'Mon, 30 Nov 2026 11:00:00 GMT', [0]],
     ['nonsense', 'soon', [1_000]],
+    ['no whole number', '1.5', [1_000]],
+    ['a number below zero', '-5', [1_000]],
+    ['a number with its unit', '5 seconds', [1_000]],
   ])('Retry-After as %s that fits into the run is waited for', async (_, value, pauses) => {
     const sent = await pushWith(config, { first: [{ status: 429, headers: { 'retry-after': value } }, 200] })
     expect(sent.outcome.kind).toBe('delivered')
