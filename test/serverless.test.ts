@@ -215,6 +215,26 @@ describe('what the functions get', () => {
   })
 })
 
+test('the receiver, which answers the whole internet, writes beats and reads no state and no token but its own', () => {
+  const template = templates.all as Template
+  expect(properties(template, 'HeartbeatDashreceiveLambdaFunction').Role).toEqual({
+    'Fn::GetAtt': ['HeartbeatReceiveRole', 'Arn'],
+  })
+  const { Policies } = properties(template, 'HeartbeatReceiveRole') as { Policies: Policy[] }
+  const allowed = Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+  expect(allowed.map(({ Action }) => Action)).toEqual([
+    ['logs:CreateLogStream', 'logs:PutLogEvents'],
+    ['s3:PutObject'],
+    ['ssm:GetParameters'],
+  ])
+  const resources = allowed.map(({ Resource }) => JSON.stringify(Resource))
+  expect(resources[0]).toContain('/aws/lambda/queuebell-prod-heartbeat-receive:*')
+  expect(resources[1]).toContain('/queuebell/beats/*')
+  expect(resources[2]).toMatch(/^\[[^[]*parameter\/queuebell\/prod\/HEARTBEAT_TOKEN[^[]*\]$/)
+  expect(JSON.stringify(statements(template))).not.toContain('HEARTBEAT_TOKEN')
+  expect(templates.one?.Resources.HeartbeatReceiveRole).toBeUndefined()
+})
+
 /** Everything that is uploaded, with what is inside the archives. */
 function packagedFiles(name: string): Map<string, Buffer> {
   const folder = join(bundles.root, name)
@@ -227,10 +247,13 @@ function packagedFiles(name: string): Map<string, Buffer> {
   )
 }
 
+interface Policy {
+  PolicyDocument: { Statement: { Action: unknown; Resource: unknown }[] }
+}
+
 function statements(template: Template | undefined) {
-  const [role] = of(template, 'AWS::IAM::Role')
-  const policies = role?.Properties?.Policies as { PolicyDocument: { Statement: { Action: unknown }[] } }[]
-  return policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+  const { Policies } = properties(template as Template, 'IamRoleLambdaExecution') as { Policies: Policy[] }
+  return Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
 }
 
 describe('checked against the specification of CloudFormation and the rules of security', () => {

@@ -19,6 +19,8 @@ export interface FunctionEntry {
   maximumEventAge?: number
   package: { patterns: string[] }
   environment: Record<string, unknown>
+  /** Logical id of a role; absent: the one that the scheduled functions share. */
+  role?: string
   vpc?: Deployment['vpc']
   events?: unknown[]
   url?: boolean
@@ -30,6 +32,9 @@ const MARGIN = 10
 const LONGEST = 110
 /** Lambda's own limits, seconds. */
 const EVENT_AGE = { min: 60, max: 21_600 }
+
+/** The receiver answers the whole internet: it may write beats, and read neither the state nor the others' secrets. */
+export const RECEIVER_ROLE = 'HeartbeatReceiveRole'
 
 /** The functions of the stack: one for each backend that something is configured for. */
 export function functionsFor(env: Variables, deployment: Deployment): Record<string, FunctionEntry> {
@@ -57,7 +62,8 @@ function entryOf(name: FunctionName, env: Variables, deployment: Deployment): Fu
     },
     ...(deployment.vpc ? { vpc: deployment.vpc } : {}),
   }
-  if (name === 'heartbeat-receive') return { description: 'Queuebell: takes heartbeats', ...common, url: true }
+  if (name === 'heartbeat-receive')
+    return { description: 'Queuebell: takes heartbeats', ...common, role: RECEIVER_ROLE, url: true }
   return {
     description: `Queuebell: watches ${name}`,
     ...common,

@@ -22,7 +22,11 @@ export async function saveSecrets(
 ): Promise<void> {
   if (secrets.size === 0) return
   // The S3 client knows all the places where AWS credentials may lie: variables, profiles, single sign-on.
-  const credentials = await new S3Client({ region }).config.credentials()
+  const credentials = await new S3Client({ region }).config.credentials().catch((error: Error) => {
+    throw new SsmError(
+      `AWS credentials: ${error.message}; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
+    )
+  })
   const options = { region, credentials, endpoint: process.env.AWS_ENDPOINT_URL_SSM, timeout: 10_000 }
   for (const [variable, value] of secrets) {
     const Name = parameterOf(variable, stage)

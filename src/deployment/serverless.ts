@@ -3,7 +3,7 @@
  * configured. Built by `npm run build`; the framework has read `.env` into the environment by then.
  */
 import { alarmResources } from './alarms.ts'
-import { functionsFor, parametersOf, targetObjectsOf } from './functions.ts'
+import { type FunctionEntry, functionsFor, parametersOf, RECEIVER_ROLE, targetObjectsOf } from './functions.ts'
 import { type Deployment, parseDeployment } from './settings.ts'
 import { configuredFunctions } from './variables.ts'
 
@@ -25,25 +25,60 @@ export async function functions(tools: FrameworkTools): Promise<unknown> {
   return found
 }
 
-/** What the functions may do: their state, the parameters of their secrets, the lists of their endpoints. */
+/** What the scheduled functions may do: their state, the parameters of their secrets, the lists of their endpoints. */
 export async function statements(tools: FrameworkTools): Promise<unknown[]> {
   const deployment = await deploymentOf(tools)
-  const { bucket = { Ref: 'StateBucket' }, prefix } = deployment
-  const inBucket = (resource: string) => ({
-    'Fn::Sub': [`arn:\${AWS::Partition}:s3:::\${Bucket}${resource}`, { Bucket: bucket }],
-  })
-  const functions = functionsFor(process.env, deployment)
+  const { prefix } = deployment
+  const { 'heartbeat-receive': _, ...functions } = functionsFor(process.env, deployment)
+  const targets = targetObjectsOf(functions).map((object) => ({ 'Fn::Sub': `arn:\${AWS::Partition}:s3:::${object}` }))
+  return [
+    allow(['s3:GetObject', 's3:PutObject'], inBucket(deployment, `/${prefix}*`)),
+    // On purpose: without it S3 answers 403, not 404, for a state that does not exist yet. The checker lists the beats.
+    { ...allow(['s3:ListBucket'], inBucket(deployment, '')), Condition: { StringLike: { 's3:prefix': `${prefix}*` } } },
+    ...readParameters(functions),
+    ...(targets.length > 0 ? [allow(['s3:GetObject'], targets)] : []),
+  ]
+}
+
+/** The role of the heartbeat receiver, where there is one: it writes beats and its log, and reads its own token. */
+export async function roles(tools: FrameworkTools): Promise<unknown> {
+  const deployment = await deploymentOf(tools)
+  const { 'heartbeat-receive': receiver } = functionsFor(process.env, deployment)
+  if (!receiver) return { Resources: {} }
+  const log = `arn:\${AWS::Partition}:logs:\${AWS::Region}:\${AWS::AccountId}:log-group:/aws/lambda/queuebell-${deployment.stage}-heartbeat-receive:*`
+  const Statement = [
+    allow(['logs:CreateLogStream', 'logs:PutLogEvents'], { 'Fn::Sub': log }),
+    allow(['s3:PutObject'], inBucket(deployment, `/${deployment.prefix}beats/*`)),
+    ...readParameters({ receiver }),
+  ]
+  const vpcAccess = { 'Fn::Sub': `arn:\${AWS::Partition}:iam::aws:policy/service-role/AWSLambdaVPCAccessExecutionRole` }
+  return {
+    Resources: {
+      [RECEIVER_ROLE]: {
+        Type: 'AWS::IAM::Role',
+        Properties: {
+          AssumeRolePolicyDocument: {
+            Version: '2012-10-17',
+            Statement: [{ Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' }, Action: 'sts:AssumeRole' }],
+          },
+          Policies: [{ PolicyName: 'beats', PolicyDocument: { Version: '2012-10-17', Statement } }],
+          ...(deployment.vpc ? { ManagedPolicyArns: [vpcAccess] } : {}),
+        },
+      },
+    },
+  }
+}
+
+function inBucket({ bucket }: Deployment, resource: string): unknown {
+  const Bucket = bucket ?? { Ref: 'StateBucket' }
+  return { 'Fn::Sub': [`arn:\${AWS::Partition}:s3:::\${Bucket}${resource}`, { Bucket }] }
+}
+
+function readParameters(functions: Readonly<Record<string, FunctionEntry>>): unknown[] {
   const parameters = parametersOf(functions).map((name) => ({
     'Fn::Sub': `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:${name}`,
   }))
-  const targets = targetObjectsOf(functions).map((object) => ({ 'Fn::Sub': `arn:\${AWS::Partition}:s3:::${object}` }))
-  return [
-    allow(['s3:GetObject', 's3:PutObject'], inBucket(`/${prefix}*`)),
-    // On purpose: without it S3 answers 403, not 404, for a state that does not exist yet. The checker lists the beats.
-    { ...allow(['s3:ListBucket'], inBucket('')), Condition: { StringLike: { 's3:prefix': `${prefix}*` } } },
-    ...(parameters.length > 0 ? [allow(['ssm:GetParameters'], parameters)] : []),
-    ...(targets.length > 0 ? [allow(['s3:GetObject'], targets)] : []),
-  ]
+  return parameters.length > 0 ? [allow(['ssm:GetParameters'], parameters)] : []
 }
 
 function allow(Action: string[], Resource: unknown) {
