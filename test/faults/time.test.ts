@@ -180,7 +180,8 @@ describe('when time runs out', () => {
     scene.watched.waiting = 'hang'
     const runner = await scene.gated({ VLLM_TIMEOUT: '30s' })
     const ended = await runner.run({ now: start(), remaining: 6_000 })
-    expect(ended.took).toBeLessThan(6_000)
+    // Half of the time is left to write, to push and to settle.
+    expect(ended.took).toBeLessThan(4_500)
     expect(ended.body?.endpoints.map(({ up, failure }) => [up, failure?.kind])).toEqual(
       names.map(() => [false, 'timeout']),
     )
