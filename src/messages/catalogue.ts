@@ -2,7 +2,7 @@ import type { Backend } from '../backends/backend.ts'
 import type { RuleId } from '../rules/catalogue.ts'
 import type { Failure } from '../state/failure.ts'
 import type { CanaryStatus, Notification, Verdict, VerdictKind } from '../state/notification.ts'
-import type { Advice } from '../verdict/advice.ts'
+import type { Advice } from '../verdict/advice-kinds.ts'
 import type { NumberTexts } from './numbers.ts'
 
 /** What a rule's sentence is made from; text in it is already safe to print. Units as the rule's. */

@@ -1,0 +1,61 @@
+import type { Failure } from '../state/failure.ts'
+
+/**
+ * What to do, as data; the words are in the catalogues. The prefix of a key names the only server whose settings its
+ * words may contain; keys without a prefix name no setting.
+ */
+export type Advice =
+  | { key: 'more-replicas' }
+  | { key: 'look-which' }
+  | { key: 'shorter-requests'; what: 'prompts' | 'answers' | 'both' }
+  | { key: 'look-at-gpu' }
+  | { key: 'restart-hung' }
+  | { key: 'why-restarted' }
+  | { key: 'cache-warms-up' }
+  | { key: 'routing' }
+  | { key: 'take-out' }
+  | { key: 'read-log' }
+  | { key: 'vllm-more-at-once'; kv: number }
+  | { key: 'vllm-more-cache'; utilisation?: number; tokens?: number }
+  | { key: 'vllm-less-at-once'; utilisation?: number; tokens?: number }
+  | { key: 'vllm-prefix-caching-off' }
+  | { key: 'sglang-more-at-once'; kv: number }
+  | { key: 'sglang-more-cache' }
+  | { key: 'tgi-more-at-once' }
+  | { key: 'tgi-limit' }
+  | { key: 'tei-more-at-once' }
+  | { key: 'llamacpp-more-at-once' }
+  | { key: 'llamacpp-more-cache' }
+  | { key: 'ollama-more-at-once' }
+  | { key: 'ollama-queue' }
+  | { key: 'ollama-keep-alive' }
+  | { key: 'ollama-other-model' }
+  | { key: 'ollama-pull' }
+  | { key: 'ollama-vram'; share: number }
+  | { key: 'openai-busy' }
+  | { key: 'openai-slow' }
+  | { key: 'openai-model' }
+  | { key: 'vllm-metrics' }
+  | { key: 'sglang-metrics' }
+  | { key: 'llamacpp-metrics' }
+  | { key: 'model-name' }
+  | { key: 'metrics-missing' }
+  | { key: 'metrics-doubted' }
+  | { key: 'dcgm-memory' }
+  | { key: 'dcgm-cooling' }
+  | { key: 'dcgm-lost' }
+  | { key: 'xid'; code: number; isSaid: boolean }
+  | { key: 'gateway-observer' }
+  | { key: 'gateway-upstream' }
+  | { key: 'gateway-rejected' }
+  | { key: 'gateway-stale' }
+  | { key: 'gateway-queue' }
+  | { key: 'gateway-parked' }
+  | { key: 'gateway-cache' }
+  | { key: 'worker-silent' }
+  | { key: 'worker-never' }
+  | { key: 'worker-failed' }
+  | { key: 'watcher-gap' }
+  | { key: 'state-broken' }
+  | { key: 'own-network' }
+  | { key: 'failure'; failure: Failure; canary: boolean }
