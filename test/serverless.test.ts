@@ -235,6 +235,14 @@ test('the receiver, which answers the whole internet, writes beats and reads no 
   expect(templates.one?.Resources.HeartbeatReceiveRole).toBeUndefined()
 })
 
+test('in a VPC the receiver may make the network interfaces that it needs, and no more', async () => {
+  const template = await packaged('private', { ...VPC, HEARTBEAT_WORKERS: 'a=60s+30s', HEARTBEAT_TOKEN: SECRET })
+  const [managed, ...more] = properties(template, 'HeartbeatReceiveRole').ManagedPolicyArns as object[]
+  expect(JSON.stringify(managed)).toContain('service-role/AWSLambdaVPCAccessExecutionRole')
+  expect(more).toEqual([])
+  expect([...schemaProblems(template), ...securityProblems(template)]).toEqual([])
+})
+
 /** Everything that is uploaded, with what is inside the archives. */
 function packagedFiles(name: string): Map<string, Buffer> {
   const folder = join(bundles.root, name)
