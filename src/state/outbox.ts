@@ -1,5 +1,5 @@
 import type { Notification } from './notification.ts'
-import { type Alert, endpointOf, type Outgoing, type State } from './state.ts'
+import type { Alert, Outgoing, State } from './state.ts'
 
 /** What came of trying to deliver one notification. */
 export interface Delivery {
@@ -70,7 +70,7 @@ export function settle(state: State, deliveries: readonly Delivery[], now: numbe
     const pause = pauseAfter(delivery, item)
     return [{ ...rest, notification, ...(pause === undefined ? {} : { retryAt: now + pause }) }]
   })
-  return settled.reduce((next, n) => told(next, n, now), { ...state, outbox })
+  return { ...state, outbox, endpoints: toldOf(state, settled, now) }
 }
 
 /** What the server asked for; after answers that were lost again and again, 2, 4, then 5 minutes, lest each run repeat a message that had arrived. */
@@ -80,16 +80,19 @@ function pauseAfter(delivery: Delivery, { notification, tries }: Outgoing): numb
   return Math.min(2 ** (tries - 1) * 60_000, LONGEST_PAUSE) - EARLY
 }
 
-function told(state: State, notification: Notification, now: number): State {
-  const { endpoint, firedAt } = notification
-  if (endpoint === undefined) return state
-  const entry = endpointOf(state, endpoint)
-  if (!entry) return state
-  const key = alertKey(notification.rule, notification.subject)
-  const alert: Alert | undefined = entry.alerts[key]
-  if (alert?.firedAt !== firedAt) return state
-  const alerts = { ...entry.alerts, [key]: { ...alert, told: now } }
-  return { ...state, endpoints: { ...state.endpoints, [endpoint]: { ...entry, alerts } } }
+/** The endpoints with what was told noted on their alerts: copied once, since a thousand may be told of at once. */
+function toldOf(state: State, delivered: readonly Notification[], now: number): State['endpoints'] {
+  if (delivered.length === 0) return state.endpoints
+  const endpoints = { ...state.endpoints }
+  for (const { endpoint, rule, subject, firedAt } of delivered) {
+    if (endpoint === undefined || !Object.hasOwn(endpoints, endpoint)) continue
+    const entry = endpoints[endpoint]
+    const key = alertKey(rule, subject)
+    const alert: Alert | undefined = entry?.alerts[key]
+    if (!entry || alert?.firedAt !== firedAt) continue
+    endpoints[endpoint] = { ...entry, alerts: { ...entry.alerts, [key]: { ...alert, told: now } } }
+  }
+  return endpoints
 }
 
 /** The name of an alert inside an endpoint's state: the rule, or the rule and its subject. */
