@@ -1,9 +1,9 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { formatDuration, parseDuration } from './duration.ts'
 
 /** How the text of a variable becomes a value, and what it may be, in words that follow "may be". */
 export interface Value<T> {
-  schema: z.ZodType<T, string>
+  schema: z.ZodMiniType<T, string>
   mayBe: string
   /** Never shown, and masked in the log. */
   secret?: true
@@ -21,14 +21,14 @@ export interface Refusal {
  * @param read `undefined` stands for "not one of what it may be"; a refusal brings its own words and must not repeat the text.
  */
 export function value<T>(mayBe: string, read: (text: string) => T | Refusal | undefined): Value<T> {
-  const schema = z.string().transform((text, context): T => {
+  const reading = z.transform((text: string, context): T => {
     const found = read(text)
-    if (isRefusal(found)) context.addIssue({ code: 'custom', message: found.refused })
-    else if (found === undefined) context.addIssue({ code: 'custom', message: `may be ${mayBe}` })
+    if (isRefusal(found)) context.issues.push({ code: 'custom', message: found.refused, input: text })
+    else if (found === undefined) context.issues.push({ code: 'custom', message: `may be ${mayBe}`, input: text })
     else return found
     return z.NEVER
   })
-  return { schema, mayBe }
+  return { schema: z.pipe(z.string(), reading), mayBe }
 }
 
 export function isRefusal(found: unknown): found is Refusal {
@@ -38,11 +38,8 @@ export function isRefusal(found: unknown): found is Refusal {
 /** One of a few words, in any case. */
 export function choice<const T extends string>(words: readonly [T, ...T[]]): Value<T> {
   const mayBe = listed(words)
-  const schema = z
-    .string()
-    .toLowerCase()
-    .pipe(z.enum(words, { error: `may be ${mayBe}` }))
-  return { schema: schema as unknown as z.ZodType<T, string>, mayBe }
+  const schema = z.pipe(z.string().check(z.toLowerCase()), z.enum(words, { error: `may be ${mayBe}` }))
+  return { schema: schema as unknown as z.ZodMiniType<T, string>, mayBe }
 }
 
 export const yesOrNo: Value<boolean> = value('yes or no', (text) => {
@@ -63,8 +60,9 @@ export function duration(min: number, max: number, example: string): Value<numbe
 export function whole(min: number, max: number): Value<number> {
   const mayBe = `a whole number from ${min} to ${max}`
   const error = `may be ${mayBe}`
-  const digits = z.string().regex(/^\d{1,9}$/, { error })
-  const schema = digits.transform(Number).pipe(z.number().min(min, { error }).max(max, { error }))
+  const digits = z.string().check(z.regex(/^\d{1,9}$/, { error }))
+  const inBounds = z.number().check(z.minimum(min, { error }), z.maximum(max, { error }))
+  const schema = z.pipe(z.pipe(digits, z.transform(Number)), inBounds)
   return { schema, mayBe, plain: true }
 }
 

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -15,7 +15,7 @@ export const BASELINE = z.object({
   /** Epoch milliseconds of the latest value. */
   at: z.number(),
   /** Oldest first, four significant digits. */
-  values: z.array(z.number()).max(RING),
+  values: z.array(z.number()).check(z.maxLength(RING)),
 })
 export type Baseline = z.infer<typeof BASELINE>
 

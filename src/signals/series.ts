@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { CounterReading, HistogramReading } from './signals.ts'
 
 /** Two start times further apart than this, in seconds, are two starts. */
@@ -15,9 +15,9 @@ export const COUNTER_PAST = z.object({
   last: z.number(),
   steps: z.array(z.number()),
   /** Unix seconds. */
-  created: z.number().optional(),
+  created: z.optional(z.number()),
   /** Epoch milliseconds of the first good reading without this label set. */
-  gone: z.number().optional(),
+  gone: z.optional(z.number()),
 })
 export type CounterPast = z.infer<typeof COUNTER_PAST>
 
@@ -30,11 +30,11 @@ export const HISTOGRAM_PAST = z.object({
   bounds: z.array(z.number()),
   last: z.array(z.number()),
   steps: z.array(z.array(z.number())),
-  sum: z.number().optional(),
+  sum: z.optional(z.number()),
   /** Steps of the sum; null where it is not known. */
-  sums: z.array(z.number().nullable()),
-  created: z.number().optional(),
-  gone: z.number().optional(),
+  sums: z.array(z.nullable(z.number())),
+  created: z.optional(z.number()),
+  gone: z.optional(z.number()),
 })
 export type HistogramPast = z.infer<typeof HISTOGRAM_PAST>
 

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { combine, type HistogramIncrease } from './combine.ts'
 import {
   type Advanced,
@@ -36,15 +36,15 @@ const LABEL_SETS_AT_MOST = 256
 export const HISTORY = z
   .object({
     /** Epoch milliseconds of the good readings kept, oldest first; the last one is the latest. */
-    times: z.array(z.number()).min(1),
+    times: z.array(z.number()).check(z.minLength(1)),
     /** Unix seconds, the process's start as it last said. */
-    startedAt: z.number().optional(),
+    startedAt: z.optional(z.number()),
     /** Epoch milliseconds of the reading that showed a restart, while it is inside the window. */
-    restartedAt: z.number().optional(),
+    restartedAt: z.optional(z.number()),
     counters: z.record(z.string(), z.record(z.string(), COUNTER_PAST)),
     histograms: z.record(z.string(), z.record(z.string(), HISTOGRAM_PAST)),
   })
-  .refine(isConsistent, 'the steps do not fit the times')
+  .check(z.refine(isConsistent, 'the steps do not fit the times'))
 export type History = z.infer<typeof HISTORY>
 
 export interface Remembered {

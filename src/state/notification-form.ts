@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { FAILURE_KINDS } from './failure.ts'
 import type { Notification, Reason } from './notification.ts'
 
@@ -10,14 +10,14 @@ const names = z.array(text)
 const SCENE = z.looseObject({
   backend: text,
   url: text,
-  model: text.optional(),
+  model: z.optional(text),
   numbers: z.record(text, number),
-  atLeast: names.optional(),
-  verdict: z.looseObject({ kind: text }).optional(),
-  spark: z.array(number.nullable()).optional(),
-  settings: z.record(text, text).optional(),
-  gpu: z.looseObject({}).optional(),
-  canary: z.looseObject({ status: text }).optional(),
+  atLeast: z.optional(names),
+  verdict: z.optional(z.looseObject({ kind: text })),
+  spark: z.optional(z.array(z.nullable(number))),
+  settings: z.optional(z.record(text, text)),
+  gpu: z.optional(z.looseObject({})),
+  canary: z.optional(z.looseObject({ status: text })),
   of: number,
 })
 
@@ -27,25 +27,25 @@ const FORM = z.looseObject({
   incident: text,
   reason: z.enum(REASONS),
   rule: text,
-  endpoint: text.optional(),
-  subject: text.optional(),
+  endpoint: z.optional(text),
+  subject: z.optional(text),
   priority: number,
   at: number,
   firedAt: number,
-  endedAt: number.optional(),
-  times: number.optional(),
-  value: number.optional(),
-  limit: number.optional(),
-  peak: number.optional(),
-  usual: number.optional(),
-  failure: z.looseObject({ kind: z.enum(FAILURE_KINDS) }).optional(),
-  missing: names.optional(),
-  doubted: names.optional(),
-  unread: names.optional(),
-  modelMissing: text.optional(),
-  beat: z.looseObject({ interval: number, grace: number, never: z.boolean() }).optional(),
-  gap: z.looseObject({ length: number, interval: number }).optional(),
-  scene: SCENE.optional(),
+  endedAt: z.optional(number),
+  times: z.optional(number),
+  value: z.optional(number),
+  limit: z.optional(number),
+  peak: z.optional(number),
+  usual: z.optional(number),
+  failure: z.optional(z.looseObject({ kind: z.enum(FAILURE_KINDS) })),
+  missing: z.optional(names),
+  doubted: z.optional(names),
+  unread: z.optional(names),
+  modelMissing: z.optional(text),
+  beat: z.optional(z.looseObject({ interval: number, grace: number, never: z.boolean() })),
+  gap: z.optional(z.looseObject({ length: number, interval: number })),
+  scene: z.optional(SCENE),
 })
 
 /** Whether what lies in an outbox can be told: a person may have edited it. */

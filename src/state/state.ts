@@ -1,4 +1,5 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import english from 'zod/v4/locales/en.js'
 import { BASELINE } from '../signals/baseline.ts'
 import { HISTORY } from '../signals/window.ts'
 import { FAILURE_KINDS } from './failure.ts'
@@ -8,27 +9,30 @@ import { isNotification } from './notification-form.ts'
 /** The schema version this code writes; see `docs/state.md`. */
 export const STATE_VERSION = 1
 
-const time = z.number().int()
-const count = z.number().int().nonnegative()
+/** The words of what is wrong, which this small form of zod leaves out. */
+z.config(english())
+
+const time = z.number().check(z.int())
+const count = z.number().check(z.int(), z.nonnegative())
 
 /** One condition for one subject while it is not ok. Times are epoch milliseconds. */
 const ALERT = z.object({
   phase: z.enum(['pending', 'firing']),
   /** The breach began. */
   since: time,
-  firedAt: time.optional(),
+  firedAt: z.optional(time),
   /** The last run in which the measure was known. */
   seenAt: time,
   /** Clear runs in a row while firing. */
   clears: count,
   /** The worst value since it began. */
-  peak: z.number().optional(),
+  peak: z.optional(z.number()),
   /** The last push about it was accepted. Absent while nothing was told. */
-  told: time.optional(),
+  told: z.optional(time),
   /** No traffic since, while firing. */
-  idleSince: time.optional(),
+  idleSince: z.optional(time),
   /** The server restarted while it fired. */
-  restarted: z.literal(true).optional(),
+  restarted: z.optional(z.literal(true)),
 })
 export type Alert = z.infer<typeof ALERT>
 
@@ -37,33 +41,33 @@ const ENDPOINT_STATE = z.object({
   since: time,
   /** Scrapes or canaries failed in a row. */
   failures: count,
-  failure: z
-    .object({
+  failure: z.optional(
+    z.object({
       kind: z.enum(FAILURE_KINDS),
-      code: z.string().optional(),
-      status: z.number().optional(),
-      detail: z.string().optional(),
-    })
-    .optional(),
+      code: z.optional(z.string()),
+      status: z.optional(z.number()),
+      detail: z.optional(z.string()),
+    }),
+  ),
   /** The last good answer. */
-  goodAt: time.optional(),
+  goodAt: z.optional(time),
   /** Signals seen here, so that a vanished one is noticed. */
   seen: z.array(z.string()),
   /** Good scrapes in a row in which something was missing. */
   blindRuns: count,
   /** Good scrapes in a row with work and without progress. */
   stalledRuns: count,
-  history: HISTORY.optional(),
+  history: z.optional(HISTORY),
   /** Requests inside (waiting + running) at the kept readings: time → requests. */
   inside: z.record(z.string(), z.number()),
   /** Time, main signal and KV use at the last runs, oldest first: for the sparkline, growth and trends. */
-  recent: z.array(z.tuple([time, z.number().nullable(), z.number().nullable()])),
+  recent: z.array(z.tuple([time, z.nullable(z.number()), z.nullable(z.number())])),
   baselines: z.record(z.string(), BASELINE),
   /** GPUs seen here → the last time. */
   gpus: z.record(z.string(), time),
   /** GPU → its last XID. */
   xids: z.record(z.string(), z.number()),
-  model: z.string().optional(),
+  model: z.optional(z.string()),
   /** By rule, or `rule@subject`. */
   alerts: z.record(z.string(), ALERT),
 })
@@ -75,9 +79,9 @@ const OUTGOING = z.object({
   /** Entered the outbox. */
   since: time,
   /** A run that is trying, and when its claim ends. */
-  claim: z.object({ by: z.string(), until: time }).optional(),
+  claim: z.optional(z.object({ by: z.string(), until: time })),
   /** Not before. */
-  retryAt: time.optional(),
+  retryAt: z.optional(time),
   tries: count,
 })
 export type Outgoing = z.infer<typeof OUTGOING>
@@ -88,13 +92,13 @@ export const STATE = z.object({
   /** Ids of the last runs that wrote, newest last: so that a run finds its own write. */
   runs: z.array(z.string()),
   /** The last scheduled tick that was handled. */
-  tick: time.optional(),
-  ranAt: time.optional(),
+  tick: z.optional(time),
+  ranAt: z.optional(time),
   /** Milliseconds between the last runs, newest last. */
   gaps: z.array(z.number()),
   endpoints: z.record(z.string(), ENDPOINT_STATE),
   /** What each source of endpoints named last, by its address: it holds while the source cannot be used. */
-  targets: z.record(z.string(), z.array(z.object({ name: z.string(), url: z.string() }))).optional(),
+  targets: z.optional(z.record(z.string(), z.array(z.object({ name: z.string(), url: z.string() })))),
   outbox: z.array(OUTGOING),
 })
 export type State = z.infer<typeof STATE>
