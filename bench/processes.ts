@@ -39,8 +39,12 @@ export function startPeer(file: string, env: Record<string, string> = {}, execAr
     execArgv,
   })
   let fail: (reason: Error) => void = () => {}
-  process.once('exit', () => child.kill())
-  child.once('exit', (code) => fail(new Error(`${file} ended with ${code}`)))
+  const kill = () => void child.kill()
+  process.once('exit', kill)
+  child.once('exit', (code) => {
+    process.off('exit', kill)
+    fail(new Error(`${file} ended with ${code}`))
+  })
   const answer = <T>() =>
     new Promise<T>((resolve, reject) => {
       child.once('message', (message) => resolve(message as T))
@@ -53,6 +57,6 @@ export function startPeer(file: string, env: Record<string, string> = {}, execAr
       if (message !== undefined) child.send(message as string)
       return answered
     },
-    end: () => void child.kill(),
+    end: kill,
   }
 }

@@ -16,7 +16,7 @@ export interface LabelBook {
 
 export const NO_LABELS: Labels = { set: '', values: {} }
 
-/** Each distinct text is read once a page. */
+/** Each distinct text is looked up once a page. */
 export function createLabelBook(): LabelBook {
   const byText = new Map<string, Labels | undefined>([['', NO_LABELS]])
   const bySet = new Map<string, Labels>([['', NO_LABELS]])
@@ -26,22 +26,31 @@ export function createLabelBook(): LabelBook {
     if (known || byText.has(text)) return known
     if (byText.size > MAX_LABEL_SETS) return 'full'
     const own = ownText(text)
-    const values = readLabels(own, count)
-    const labels = values && theOne(own, values)
+    const read = labelsOf(own, count)
+    const labels = read && (bySet.get(read.set) ?? read)
+    if (labels) bySet.set(labels.set, labels)
     byText.set(own, labels)
     return labels
   }
 
-  function theOne(text: string, values: Record<string, string>): Labels {
-    const set = isCanonical(text, values) ? text : labelSet(values)
-    const known = bySet.get(set)
-    if (known) return known
-    const labels = { set, values }
-    bySet.set(set, labels)
-    return labels
-  }
-
   return { read, all: () => [...bySet.values()] }
+}
+
+/** Texts that are remembered, and how long they may be; others are only slower to read. */
+const MAX_TEXTS = 1_000
+const LONGEST_TEXT = 256
+
+/** A server writes the same labels on every page. */
+const remembered = new Map<string, Labels>()
+
+function labelsOf(text: string, count: number): Labels | undefined {
+  const known = remembered.get(text)
+  if (known) return known
+  const values = readLabels(text, count)
+  if (!values) return undefined
+  const labels = { set: isCanonical(text, values) ? text : labelSet(values), values }
+  if (remembered.size < MAX_TEXTS && text.length <= LONGEST_TEXT) remembered.set(text, labels)
+  return labels
 }
 
 /** Most servers write label sets as we do: sorted, nothing empty, nothing escaped. */
