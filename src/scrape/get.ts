@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
-import Agent from 'undici/lib/dispatcher/agent.js'
+import buildConnector from 'undici/lib/core/connect.js'
+import Client from 'undici/lib/dispatcher/client.js'
 import { mask } from '../log.ts'
 import type { Failure } from '../state/failure.ts'
 import { type Dispatching, unpaused } from './unpaused.ts'
@@ -54,25 +55,42 @@ export async function get(url: string, options: GetOptions): Promise<Got> {
   }
 }
 
+const SETTINGS = {
+  pipelining: 0,
+  allowH2: false,
+  // Our own deadline decides; these limits are coarse and a trickle defeats them.
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  // On the wire; the limit that is told counts decoded bytes.
+  maxResponseSize: MAX_BYTES + 1024 * 1024,
+}
+
 /**
  * The connections of one run. Closed at its end: a socket kept while the process is frozen is dead when it wakes.
  * Nothing is kept alive inside a run either, since a POST on a socket that the server is just closing is lost or doubled.
+ * So each request has a client of its own: undici's Agent adds a pool an origin, and each pool 16 KB of empty queue.
  */
 export function openDispatcher(): { dispatcher: unknown; close(): Promise<void> } {
-  const agent = new Agent({
+  const connect = buildConnector({
     // Shorter than a try, so that an address that swallows packets is known as "never sent".
-    connect: { timeout: 4_000, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 1_000 },
+    timeout: 4_000,
     // Node gives each address 250 ms, less than a slow handshake takes. https://github.com/nodejs/node/issues/54359
-    connections: null,
-    pipelining: 0,
-    allowH2: false,
-    // Our own deadline decides; the Agent's limits are coarse and a trickle defeats them.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    // On the wire; the limit that is told counts decoded bytes.
-    maxResponseSize: MAX_BYTES + 1024 * 1024,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: 1_000,
   })
-  return { dispatcher: unpaused(agent as unknown as Dispatching), close: () => agent.destroy() }
+  const clients = new Set<Client>()
+  const oneByOne: Dispatching = {
+    dispatch(options, handler) {
+      const client = new Client(options.origin, { ...SETTINGS, connect })
+      clients.add(client)
+      const dispatched = (client as unknown as Dispatching).dispatch(options, handler)
+      // It takes no other request, and is gone when it has answered this one.
+      void client.close().then(() => clients.delete(client))
+      return dispatched
+    },
+  }
+  const close = async () => void (await Promise.all([...clients].map((client) => client.destroy())))
+  return { dispatcher: unpaused(oneByOne), close }
 }
 
 /**

@@ -1,6 +1,6 @@
 /** What an undici dispatcher and its handlers are to us: `dispatch`, and functions named by the protocol. */
 export interface Dispatching {
-  dispatch(options: unknown, handler: object): boolean
+  dispatch(options: { origin: string | URL }, handler: object): boolean
 }
 
 type Handler = Record<string | symbol, unknown>
@@ -11,7 +11,7 @@ type Take = (...args: unknown[]) => unknown
  * server that closes the connection meanwhile ends the whole process by an assertion that nobody can catch.
  * https://github.com/nodejs/undici/issues/5360, mended in 8 alone
  *
- * Without the pause the body waits in memory instead, so the Agent needs a limit on its size.
+ * Without the pause the body waits in memory instead, so the client needs a limit on its size.
  */
 export function unpaused(agent: Dispatching): Dispatching {
   return { dispatch: (options, handler) => agent.dispatch(options, neverPausing(handler)) }
