@@ -53,9 +53,13 @@ function quiet(bounds: readonly number[]): HistogramIncrease {
 
 /** Buckets read while they moved dip a little; a dip by more than a third of all observations is another kind of data. */
 function contradicts(counts: readonly number[]): boolean {
-  const tops = lifted(counts)
-  const dip = Math.max(...counts.map((count, i) => (tops[i] ?? 0) - count))
-  return dip > Math.max(3, (tops.at(-1) ?? 0) / 3)
+  let top = 0
+  let dip = 0
+  for (const count of counts) {
+    top = Math.max(top, count)
+    dip = Math.max(dip, top - count)
+  }
+  return dip > Math.max(3, top / 3)
 }
 
 function lifted(counts: readonly number[]): number[] {

@@ -105,8 +105,12 @@ export function thinHistogram(past: HistogramPast, kept: readonly number[]): His
 
 /** Adds per-bucket counts whose zeros at the end may be cut. */
 export function addBuckets(steps: readonly (readonly number[])[]): number[] {
-  const length = Math.max(0, ...steps.map((step) => step.length))
-  return trimmed(Array.from({ length }, (_, i) => steps.reduce((total, step) => total + (step[i] ?? 0), 0)))
+  const total: number[] = []
+  for (const step of steps)
+    step.forEach((count, i) => {
+      total[i] = (total[i] ?? 0) + count
+    })
+  return trimmed(total)
 }
 
 /** Adds steps of a sum; one that is not known makes the whole unknown. */
@@ -121,11 +125,13 @@ export function addSums(steps: readonly (number | null)[]): number | null {
 
 /** @param buckets per bucket, zeros at the end may be cut. @param length how many buckets there are, with +Inf. */
 export function cumulative(buckets: readonly number[], length: number): number[] {
+  const totals: number[] = []
   let total = 0
-  return Array.from({ length }, (_, i) => {
+  for (let i = 0; i < length; i++) {
     total += buckets[i] ?? 0
-    return total
-  })
+    totals.push(total)
+  }
+  return totals
 }
 
 /** Bounds that different builds print with another last digit are the same bound. */
@@ -134,7 +140,12 @@ export function sameBound(a: number, b: number): boolean {
 }
 
 function between<S>(steps: readonly S[], kept: readonly number[], add: (steps: readonly S[]) => S): S[] {
-  return kept.slice(1).map((end, i) => add(steps.slice(kept[i], end)))
+  return kept.slice(1).map((end, i) => {
+    const between = steps.slice(kept[i], end)
+    const [only] = between
+    // Nearly always no reading was dropped between the two.
+    return only !== undefined && between.length === 1 ? only : add(between)
+  })
 }
 
 /** Other bounds, or a bucket that holds less than it did. */
