@@ -24,6 +24,22 @@ const oneHttpParser = {
 }
 
 /**
+ * The client imports Node's http when it first asks. An import reads everything that a module exports, and of http that
+ * is WebSocket too, with the whole of Node's own undici behind it; a require reads nothing.
+ */
+const httpByRequire = {
+  name: 'http-by-require',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^node:http$/ }, ({ kind, path }) =>
+      kind === 'dynamic-import' ? { path, namespace: 'by-require' } : undefined,
+    )
+    bundler.onLoad({ filter: /./, namespace: 'by-require' }, ({ path }) => ({
+      contents: `module.exports = require('${path}')`,
+    }))
+  },
+}
+
+/**
  * S3 answers one request alone with a stream of events, and it is not one of ours. The client imports the code for it
  * when it is wanted, and for that one import esbuild would keep a third of the client as it is, unshaken.
  */
@@ -128,7 +144,7 @@ await build({
   entryPoints: entries,
   outdir,
   outExtension: { '.js': '.mjs' },
-  plugins: [oneHttpParser, noEventStreams, schemasWithPlainKeys, otherCredentialsWhenAsked],
+  plugins: [oneHttpParser, httpByRequire, noEventStreams, schemasWithPlainKeys, otherCredentialsWhenAsked],
   // undici and the parser are CommonJS and call require for Node's own modules, which an ES module does not have.
   banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
 })
