@@ -23,7 +23,7 @@ export function cutText(text: string, max: number): string {
   if (text.length <= max) return text
   if (max < 1) return ''
   let kept = ''
-  for (const { segment } of graphemes.segment(text.slice(0, max * 2))) {
+  for (const { segment } of graphemes(text.slice(0, max * 2))) {
     if (kept.length + segment.length > max - 1) break
     kept += segment
   }
@@ -37,7 +37,7 @@ export function cutBytes(text: string, max: number): string {
   if (room < 0) return ''
   let kept = ''
   let bytes = 0
-  for (const { segment } of graphemes.segment(text.slice(0, max))) {
+  for (const { segment } of graphemes(text.slice(0, max))) {
     bytes += bytesOf(segment)
     if (bytes > room) break
     kept += segment
@@ -71,4 +71,10 @@ function escapeMarkdown(text: string): string {
 
 const ADDRESS = 200
 const encoder = new TextEncoder()
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/** Made for the first text that is too long: it takes 4 ms, which most runs have no use for. */
+let segmenter: Intl.Segmenter | undefined
+function graphemes(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
+  return segmenter.segment(text)
+}
