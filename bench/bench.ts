@@ -10,13 +10,13 @@ import { buildBundles } from '../test/bundles.ts'
 import { benchStart, hasRuntime } from './process-start.ts'
 import { benchPrometheus, hasPrometheus } from './prometheus.ts'
 import { benchReading } from './reading.ts'
-import { benchRuns, type FleetCost } from './whole-run.ts'
+import { benchRuns, FLEETS, type FleetCost, lineThrough, PAGES } from './whole-run.ts'
 
 /** One figure: what was measured, and what it may be. */
 interface Figure {
   what: string
   value: number
-  unit: 'times' | 'ms' | 's' | 'MiB' | 'KiB' | 'requests'
+  unit: 'times' | 'ms' | 's' | 'MiB' | 'KiB' | 'bytes' | 'requests'
   /** At least or at most this; absent where nothing is promised. */
   least?: number
   most?: number
@@ -29,7 +29,7 @@ const SCRAPE_TIMEOUT = 5_000
 /** V8 gives itself about half of a machine of 256 MiB, the memory of a function. */
 const IN_256_MIB = ['--max-old-space-size=128', '--max-semi-space-size=8']
 
-const PARTS = { reading, bundles, start, runs }
+const PARTS = { reading, bundles, start, runs, bytes }
 
 async function reading(): Promise<Figure[]> {
   return (await benchReading()).flatMap(({ body, goal, ...ratio }): Figure[] => [
@@ -70,9 +70,11 @@ async function start(): Promise<Figure[]> {
 }
 
 async function runs(): Promise<Figure[]> {
-  const costs = await benchRuns(undefined, undefined, IN_256_MIB)
+  const costs = await benchRuns(FLEETS, 7, IN_256_MIB)
   const largest = costs.filter(({ endpoints }) => endpoints === 1_000)
   const figures = costs.flatMap((cost) => figuresOf(cost))
+  const answering = costs.filter(({ hanging }) => hanging === 0)
+  figures.push(...slopes('an endpoint', answering, ({ endpoints }) => endpoints, 1))
   const hundred = costs.find(({ endpoints }) => endpoints === 100)
   const thousand = largest[0]
   if (hundred && thousand) {
@@ -86,6 +88,29 @@ async function runs(): Promise<Figure[]> {
   return [
     ...figures,
     { what: 'CPU a scrape, 1,000 endpoints / Prometheus, four rules', value, unit: 'times', most: 0.5, note },
+  ]
+}
+
+/** What 100 KB more of each page cost, of families that nobody asks for. */
+async function bytes(): Promise<Figure[]> {
+  const costs = await benchRuns(PAGES, 5, IN_256_MIB)
+  const each = costs.map(({ kilobytes = 0, cpuPerScrape }): Figure => {
+    return { what: `pages of ${kilobytes} KB: CPU a scrape`, value: cpuPerScrape, unit: 'ms' }
+  })
+  return [...each, ...slopes('100 KB of each page', costs, ({ kilobytes = 0 }) => kilobytes / 100, 200)]
+}
+
+/** Straight lines through the costs. @param per divides CPU and state: the endpoints, where not they are what grows. */
+function slopes(of: string, costs: readonly FleetCost[], x: (cost: FleetCost) => number, per: number): Figure[] {
+  const slope = (what: string, unit: Figure['unit'], digits: number, y: (cost: FleetCost) => number): Figure => {
+    const { slope, base, fit } = lineThrough(costs.map((cost) => [x(cost), y(cost)]))
+    const note = `beyond ${base.toFixed(digits)} ${unit}; R² ${fit.toFixed(3)}`
+    return { what: `${of} costs: ${what}`, value: slope, unit, note }
+  }
+  return [
+    slope('CPU', 'ms', 2, ({ cpu }) => cpu / per),
+    slope('memory', 'MiB', 0, ({ memory }) => memory / MIB),
+    slope('state', 'bytes', 0, ({ stateBytesPerEndpoint, endpoints }) => (stateBytesPerEndpoint * endpoints) / per),
   ]
 }
 

@@ -15,6 +15,21 @@ export function vllmBody({ engines = 1, model = 'nvidia/Llama-3.1-Nemotron-70B-I
   return [python(), ...gauges(sets), ...counters(sets), ...histograms(sets), http()].join('')
 }
 
+/**
+ * The same page of another size: without the families that nobody asks for where it must be smaller, with more of them
+ * where it must be larger. What is read of it stays the same.
+ */
+export function vllmBodyOf(kilobytes: number, isWanted: (name: string) => boolean): string {
+  const whole = vllmBody()
+  const wanted = whole.split('\n').filter((line) => isWanted(/^(?:# \w+ )?([^{ ]*)/.exec(line)?.[1] ?? ''))
+  let body = kilobytes * 1_000 < whole.length ? `${wanted.join('\n')}\n` : whole
+  for (let n = 0; body.length < kilobytes * 1_000; n++)
+    body += histogram(`other_${n}_seconds`, REQUEST, [
+      'engine="0",model_name="nvidia/Llama-3.1-Nemotron-70B-Instruct-HF"',
+    ])
+  return body
+}
+
 function python(): string {
   const gc = ['objects_collected', 'objects_uncollectable', 'collections'].map((name) =>
     family(

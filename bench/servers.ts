@@ -1,7 +1,9 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { TABLES } from '../src/backends/backends.ts'
+import { planOf } from '../src/scrape/wanted.ts'
 import { startS3 } from '../test/state/s3-server.ts'
-import { vllmBody } from './body.ts'
+import { vllmBody, vllmBodyOf } from './body.ts'
 
 /** What the process of the servers says when it listens. */
 export interface Listening {
@@ -10,7 +12,10 @@ export interface Listening {
   bucket: string
 }
 
-/** What it says when it is asked: how many requests S3 saw since it was last asked, and the size of the state. */
+/** Asked to serve the next minute, to count, or to begin anew: with another page, and nothing in S3. */
+export type Order = 'next' | 'count' | { kilobytes: number | undefined }
+
+/** What it says to each: how many requests S3 saw since it was last asked to count, and the size of the state. */
 export interface Counted {
   requests: number
   stateBytes: number
@@ -20,7 +25,7 @@ export interface Counted {
  * A process of its own, so that its work counts for nobody: it answers on every loopback address, so that a thousand
  * endpoints are a thousand origins, and plays S3. `/hang/…` is never answered. All counters rise from round to round.
  */
-const first = vllmBody()
+let first = vllmBody()
 const s3 = await startS3()
 let round = 0
 let body = Buffer.from(first)
@@ -35,13 +40,17 @@ server.listen({ port: 0, host: '0.0.0.0', backlog: 4096 }, () => {
   process.send?.(listening)
 })
 
-process.on('message', (message: 'next' | 'count' | 'forget') => {
-  if (message === 'next') body = Buffer.from(atRound(first, ++round))
-  if (message === 'forget') s3.objects.clear()
+process.on('message', (order: Order) => {
+  if (order === 'next') body = Buffer.from(atRound(first, ++round))
+  if (typeof order === 'object') {
+    const { kilobytes } = order
+    first = kilobytes === undefined ? vllmBody() : vllmBodyOf(kilobytes, (name) => planOf(TABLES.vllm).names.has(name))
+    s3.objects.clear()
+  }
   const { GET, HEAD, PUT, LIST } = s3.requests
   const state = s3.objects.get('queuebell/vllm.json')?.text ?? ''
   const counted: Counted = { requests: GET + HEAD + PUT + LIST, stateBytes: Buffer.byteLength(state) }
-  if (message === 'count') Object.assign(s3.requests, { GET: 0, HEAD: 0, PUT: 0, LIST: 0 })
+  if (order === 'count') Object.assign(s3.requests, { GET: 0, HEAD: 0, PUT: 0, LIST: 0 })
   process.send?.(counted)
 })
 

@@ -1,12 +1,20 @@
 import { join } from 'node:path'
 import { buildHere, type Peer, startPeer } from './processes.ts'
 import type { Fleet, RunCost } from './run-process.ts'
-import type { Counted, Listening } from './servers.ts'
+import type { Counted, Listening, Order } from './servers.ts'
+
+/** Endpoints, how many of them take the connection and never answer, and the size of each page where it is not 78 KB. */
+export interface FleetSize {
+  endpoints: number
+  hanging?: number
+  kilobytes?: number
+}
 
 /** The medians of whole runs over some endpoints, from the second run on: what a minute costs. */
 export interface FleetCost {
   endpoints: number
   hanging: number
+  kilobytes: number | undefined
   /** Milliseconds. */
   wall: number
   cpu: number
@@ -18,33 +26,39 @@ export interface FleetCost {
   requests: number
 }
 
-/** Endpoints, and how many of them take the connection and never answer. */
-export const FLEETS: readonly (readonly [endpoints: number, hanging: number])[] = [
-  [1, 0],
-  [10, 0],
-  [100, 0],
-  [1_000, 0],
-  [1_000, 50],
+export const FLEETS: readonly FleetSize[] = [
+  { endpoints: 1 },
+  { endpoints: 10 },
+  { endpoints: 100 },
+  { endpoints: 1_000 },
+  { endpoints: 1_000, hanging: 50 },
 ]
+export const PAGES: readonly FleetSize[] = [19, 75, 150, 300, 600].map((kilobytes) => ({ endpoints: 200, kilobytes }))
 
 /** Each fleet in a fresh process: memory and warmth are its own. */
-export async function benchRuns(fleets = FLEETS, rounds = 7, execArgv: string[] = []): Promise<FleetCost[]> {
+export async function benchRuns(
+  fleets: readonly FleetSize[],
+  rounds: number,
+  execArgv: string[],
+): Promise<FleetCost[]> {
   const dir = await buildHere(['servers', 'run-process'])
   const servers = startPeer(join(dir, 'servers.mjs'))
   const listening = await servers.ask<Listening>()
   const costs: FleetCost[] = []
-  for (const [endpoints, hanging] of fleets) {
-    await servers.ask('forget')
+  for (const { endpoints, hanging = 0, kilobytes } of fleets) {
+    await servers.ask({ kilobytes } satisfies Order)
     const fleet: Fleet = { ...listening, endpoints, hanging }
     const runs = startPeer(join(dir, 'run-process.mjs'), { FLEET: JSON.stringify(fleet) }, execArgv)
-    costs.push(await measure(fleet, servers, runs, rounds))
+    costs.push({ ...(await measure(fleet, servers, runs, rounds)), kilobytes })
     runs.end()
   }
   servers.end()
   return costs
 }
 
-async function measure({ endpoints, hanging }: Fleet, servers: Peer, runs: Peer, rounds: number): Promise<FleetCost> {
+type Measured = Omit<FleetCost, 'kilobytes'>
+
+async function measure({ endpoints, hanging }: Fleet, servers: Peer, runs: Peer, rounds: number): Promise<Measured> {
   const costs: RunCost[] = []
   const counts: Counted[] = []
   // The first run makes the state, and the next few fill the window: six readings an endpoint.
@@ -71,4 +85,18 @@ async function measure({ endpoints, hanging }: Fleet, servers: Peer, runs: Peer,
 
 export function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+}
+
+/** The straight line through some points with the least squares, and how much of their spread it explains (R²). */
+export function lineThrough(points: readonly (readonly [x: number, y: number])[]): {
+  slope: number
+  base: number
+  fit: number
+} {
+  const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+  const [x, y] = [mean(points.map(([px]) => px)), mean(points.map(([, py]) => py))]
+  const spread = (of: (px: number, py: number) => number) => mean(points.map(([px, py]) => of(px - x, py - y)))
+  const slope = spread((dx, dy) => dx * dy) / spread((dx) => dx * dx)
+  const total = spread((_, dy) => dy * dy)
+  return { slope, base: y - slope * x, fit: total === 0 ? 1 : 1 - spread((dx, dy) => (dy - slope * dx) ** 2) / total }
 }
