@@ -23,6 +23,23 @@ const oneHttpParser = {
   },
 }
 
+/** undici is loaded with the first request that it makes, not with the bundle: a run of `heartbeat-check` has none. */
+const undiciWhenUsed = {
+  name: 'undici-when-used',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^undici\// }, ({ kind, path, resolveDir }) =>
+      kind === 'import-statement' ? { path, namespace: 'when-used', pluginData: { resolveDir } } : undefined,
+    )
+    bundler.onLoad({ filter: /./, namespace: 'when-used' }, ({ path, pluginData: { resolveDir } }) => ({
+      contents: `export default function (...given) {
+        const used = require('${path}')
+        return new.target ? new used(...given) : used(...given)
+      }`,
+      resolveDir,
+    }))
+  },
+}
+
 /**
  * The client imports Node's http when it first asks. An import reads everything that a module exports, and of http that
  * is WebSocket too, with the whole of Node's own undici behind it; a require reads nothing.
@@ -144,7 +161,14 @@ await build({
   entryPoints: entries,
   outdir,
   outExtension: { '.js': '.mjs' },
-  plugins: [oneHttpParser, httpByRequire, noEventStreams, schemasWithPlainKeys, otherCredentialsWhenAsked],
+  plugins: [
+    oneHttpParser,
+    undiciWhenUsed,
+    httpByRequire,
+    noEventStreams,
+    schemasWithPlainKeys,
+    otherCredentialsWhenAsked,
+  ],
   // undici and the parser are CommonJS and call require for Node's own modules, which an ES module does not have.
   banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
 })

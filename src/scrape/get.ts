@@ -65,22 +65,25 @@ const SETTINGS = {
   maxResponseSize: MAX_BYTES + 1024 * 1024,
 }
 
+const CONNECTING = {
+  // Shorter than a try, so that an address that swallows packets is known as "never sent".
+  timeout: 4_000,
+  // Node gives each address 250 ms, less than a slow handshake takes. https://github.com/nodejs/node/issues/54359
+  autoSelectFamily: true,
+  autoSelectFamilyAttemptTimeout: 1_000,
+}
+
 /**
  * The connections of one run. Closed at its end: a socket kept while the process is frozen is dead when it wakes.
  * Nothing is kept alive inside a run either, since a POST on a socket that the server is just closing is lost or doubled.
  * So each request has a client of its own: undici's Agent adds a pool an origin, and each pool 16 KB of empty queue.
  */
 export function openDispatcher(): { dispatcher: unknown; close(): Promise<void> } {
-  const connect = buildConnector({
-    // Shorter than a try, so that an address that swallows packets is known as "never sent".
-    timeout: 4_000,
-    // Node gives each address 250 ms, less than a slow handshake takes. https://github.com/nodejs/node/issues/54359
-    autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: 1_000,
-  })
+  let connect: ReturnType<typeof buildConnector> | undefined
   const clients = new Set<Client>()
   const oneByOne: Dispatching = {
     dispatch(options, handler) {
+      connect ??= buildConnector(CONNECTING)
       const client = new Client(options.origin, { ...SETTINGS, connect })
       clients.add(client)
       const dispatched = (client as unknown as Dispatching).dispatch(options, handler)
