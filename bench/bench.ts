@@ -116,7 +116,7 @@ function slopes(of: string, costs: readonly FleetCost[], x: (cost: FleetCost) =>
 
 function figuresOf(cost: FleetCost): Figure[] {
   const { endpoints, hanging } = cost
-  const of = `run, ${endpoints.toLocaleString('en')} endpoints${hanging > 0 ? `, ${hanging} hanging` : ''}`
+  const of = `run, ${endpoints.toLocaleString('en')} endpoint${endpoints === 1 ? '' : 's'}${hanging > 0 ? `, ${hanging} hanging` : ''}`
   const wall = hanging > 0 ? { most: (SCRAPE_TIMEOUT + 2_000) / 1_000 } : {}
   return [
     { what: `${of}: wall`, value: cost.wall / 1_000, unit: 's', ...wall },
