@@ -1,3 +1,4 @@
+import { shardEvents } from '../targets/shards.ts'
 import type { Deployment } from './settings.ts'
 import {
   configuredFunctions,
@@ -73,22 +74,8 @@ function entryOf(name: FunctionName, env: Variables, deployment: Deployment): Fu
     // A run that failed is not tried again: the next tick judges newer readings. What was decided is saved before it is told.
     maximumRetryAttempts: 0,
     maximumEventAge: Math.min(EVENT_AGE.max, Math.max(EVENT_AGE.min, deployment.period)),
-    events: schedulesOf(deployment.schedule, shardsOf(name, deployment)),
+    events: shardEvents(shardsOf(name, deployment), deployment.schedule),
   }
-}
-
-/** One schedule, or one a shard; the tick's time goes along, since a fixed input would replace it. */
-function schedulesOf(schedule: string, shards: number): unknown[] {
-  if (shards === 1) return [{ schedule: { rate: [schedule] } }]
-  return Array.from({ length: shards }, (_, index) => ({
-    schedule: {
-      rate: [schedule],
-      inputTransformer: {
-        inputPathsMap: { time: '$.time' },
-        inputTemplate: `{"time": <time>, "shard": "${index + 1}/${shards}"}`,
-      },
-    },
-  }))
 }
 
 /** Calls a tick; the checker of heartbeats lists all beats at once and is never divided. */
