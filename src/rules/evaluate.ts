@@ -8,6 +8,7 @@ import {
   type EndpointState,
   endpointOf,
   newEndpointState,
+  notAhead,
   type Outgoing,
   type State,
 } from '../state/state.ts'
@@ -49,7 +50,7 @@ export function evaluate(
   const interval = config.interval ?? usualInterval(previous.gaps)
   const views = observations.map((observation) => {
     const before = endpointOf(previous, observation.endpoint.name) ?? newEndpointState(now)
-    return view(observation, before, config.backend, now, config.window)
+    return view(observation, notAhead(before, now), config.backend, now, config.window)
   })
   const kept = stillConfigured(previous.outbox, config)
   const siblings = siblingsByGroup(views)

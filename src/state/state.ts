@@ -128,6 +128,29 @@ export function endpointOf(state: State, name: string): EndpointState | undefine
   return Object.hasOwn(state.endpoints, name) ? state.endpoints[name] : undefined
 }
 
+/**
+ * What a clock that was ahead left behind, now that it is right: times become this moment, or a hold time, a reminder
+ * and a beat that never came would wait until the clock is there again; runs that lie ahead are no past. When an alert
+ * fired stays as it is: it names the incident.
+ */
+export function notAhead(state: EndpointState, now: number): EndpointState {
+  const { since, recent, alerts } = state
+  if (recent.every(([at]) => at <= now)) return state // every run leaves its time here
+  const bounded = ({ told, idleSince, ...alert }: Alert): Alert => ({
+    ...alert,
+    since: Math.min(alert.since, now),
+    seenAt: Math.min(alert.seenAt, now),
+    ...(told === undefined ? {} : { told: Math.min(told, now) }),
+    ...(idleSince === undefined ? {} : { idleSince: Math.min(idleSince, now) }),
+  })
+  return {
+    ...state,
+    since: Math.min(since, now),
+    recent: recent.filter(([at]) => at <= now),
+    alerts: Object.fromEntries(Object.entries(alerts).map(([key, alert]) => [key, bounded(alert)])),
+  }
+}
+
 export type ReadState =
   | { kind: 'state'; state: State }
   /** Empty, not JSON, or not the schema: to be put aside. */

@@ -21,6 +21,45 @@ export const EDGE_STORIES: readonly Story[] = [
     ],
   },
   {
+    name: 'kv_cache: a clock that was a day ahead for one run does not hold back its alert for a day',
+    backend: 'vllm',
+    env: { GAP_LIMIT: 'off' },
+    runs: [
+      ...from(0, 2, (m) => vllm(busy(m))),
+      { minute: 1_443, served: vllm({ ...busy(3), kv: 0.95 }) },
+      ...from(4, 10, (m) => vllm({ ...busy(m), kv: 0.95 })),
+    ],
+    pushes: [[9, 'fired', 'kv_cache']],
+  },
+  {
+    name: 'waiting: nor its reminder',
+    backend: 'vllm',
+    env: { GAP_LIMIT: 'off', WAITING_REPEAT: '10m' },
+    runs: [
+      { minute: 1_440, served: vllm({ ...busy(0), waiting: 30 }) },
+      ...from(1, 12, (m) => vllm({ ...busy(m), waiting: 30 })),
+    ],
+    pushes: [
+      [1_440, 'fired', 'waiting'],
+      [11, 'repeated', 'waiting'],
+    ],
+  },
+  {
+    name: 'queue_wait: nor its end without traffic',
+    backend: 'vllm',
+    env: { GAP_LIMIT: 'off' },
+    runs: [
+      { minute: 0, served: vllm({ ...busy(0), more: queue(0, 0) }) },
+      { minute: 1, served: vllm({ ...busy(1), more: queue(100, 400) }) },
+      { minute: 1_440, served: vllm({ ...busy(1), running: 0, more: queue(100, 400) }) },
+      ...from(3, 20, () => vllm({ ...busy(1), running: 0, more: queue(100, 400) })),
+    ],
+    pushes: [
+      [1, 'fired', 'queue_wait'],
+      [18, 'resolved', 'queue_wait'],
+    ],
+  },
+  {
     name: 'blind: the counter of finished requests is gone while requests go on',
     backend: 'vllm',
     runs: [
@@ -156,6 +195,10 @@ export const EDGE_STORIES: readonly Story[] = [
     ],
   },
 ]
+
+function queue(count: number, sum: number): Record<string, number> {
+  return vllmHistogram('request_queue_time_seconds', { 0.3: 0, 5: count, '+Inf': count }, sum)
+}
 
 function whole(minute: number): Record<string, number> {
   const count = 100 * minute
