@@ -27,11 +27,13 @@ export function lost(view: View): Measured[] {
   return Object.keys(view.before.gpus).map((gpu) => flagged(!present.has(gpu), gpu))
 }
 
-/** Unhealthy at 0, each upstream by itself. */
+/** Unhealthy at 0, each upstream by itself; one that the gateway does not name is the endpoint's. */
 export function upstreams(view: View): Measured[] {
-  return Object.entries(view.readings?.subjects ?? {}).map(([subject, { upstream_health: health }]) =>
+  const only = view.readings?.gauges.upstream_health
+  const named = Object.entries(view.readings?.subjects ?? {}).map(([subject, { upstream_health: health }]) =>
     flagged(health === undefined ? undefined : health === 0, subject),
   )
+  return only ? [flagged(only.value === 0), ...named] : named
 }
 
 /** Counts since the last run, by reason or upstream where the series says so. */

@@ -1,5 +1,5 @@
 import type { BackendTable } from '../backends/backend.ts'
-import type { GaugeSignal, Signal } from '../signals/signals.ts'
+import type { GaugeSignal, Readings, Signal } from '../signals/signals.ts'
 import { type FaultKind, faultOf, note, type Reading } from './outcome.ts'
 import type { Labels } from './page.ts'
 import type { NamedAlias, WantedSignal } from './wanted.ts'
@@ -10,7 +10,7 @@ import type { NamedAlias, WantedSignal } from './wanted.ts'
  * one that is gone is told by its absence.
  */
 export function readSubjects({ signal, aliases }: WantedSignal, reading: Reading): void {
-  const { subjects } = reading.readings
+  const { readings } = reading
   const settled = new Set<string>()
   for (const alias of aliases) {
     const rests = alias.rest === undefined ? undefined : publishedOf(alias.rest, alias, reading)
@@ -19,10 +19,18 @@ export function readSubjects({ signal, aliases }: WantedSignal, reading: Reading
       if (settled.has(subject) || (rests && !rest)) continue
       settled.add(subject)
       const { value, fault } = judge(signal, alias, published, rest)
-      if (fault === undefined) subjects[subject] = { ...subjects[subject], [signal as GaugeSignal]: value }
-      note(reading.readings, signal, alias.name, fault)
+      if (fault === undefined) keep(readings, subject, signal as GaugeSignal, value)
+      note(readings, signal, alias.name, fault)
     }
   }
+}
+
+/** An upstream without any label: the gateway has only one, so what is said of it is said of the endpoint. */
+const NAMELESS = ''
+
+function keep({ gauges, subjects }: Readings, subject: string, signal: GaugeSignal, value: number): void {
+  if (subject === NAMELESS) gauges[signal] = { value }
+  else subjects[subject] = { ...subjects[subject], [signal]: value }
 }
 
 interface Published {
@@ -30,15 +38,19 @@ interface Published {
   isStale: boolean
 }
 
-/** What a name says of each subject. A GPU that several pods share is repeated for each of them and counts once. */
+/**
+ * What a name says of each subject. A GPU that several pods share is repeated for each of them and counts once; an
+ * upstream that one of several series calls unhealthy is.
+ */
 function publishedOf(name: string, alias: NamedAlias, { page, table, selection, readings }: Reading) {
   const published = new Map<string, Published>()
   for (const { labels, value, stamp } of selection.choose(page.samples.get(name), alias)) {
     const subject = subjectOf(labels, table)
     if (subject === undefined) continue
-    const before = published.get(subject)
-    if (!before || !(value <= before.value)) published.set(subject, { value, isStale: selection.isStale(stamp) })
-    readings.subjects[subject] ??= {}
+    const before = published.get(subject)?.value ?? Number.NaN
+    const holds = table.subject?.kind === 'upstream' ? before <= value : before >= value
+    if (!holds) published.set(subject, { value, isStale: selection.isStale(stamp) })
+    if (subject !== NAMELESS) readings.subjects[subject] ??= {}
     const display = nameOf(labels, table)
     if (display !== undefined) readings.subjectNames = { ...readings.subjectNames, [subject]: display }
   }
@@ -59,12 +71,22 @@ function judge(
   return { value, fault: areBelievable ? faultOf(signal, value) : 'out-of-range' }
 }
 
-/** `GPU-…`, `GPU-…/mig 3`, or the upstream's name; `undefined` where the labels name none. */
+/**
+ * `GPU-…`, `GPU-…/mig 3`, or the upstream's name; `undefined` where the labels name no GPU. An upstream is known by
+ * whatever labels it has: one that is passed over would be unhealthy without a word.
+ */
 function subjectOf({ values }: Labels, { subject }: BackendTable): string | undefined {
-  const id = subject && values[subject.id]
+  const id = subject && (values[subject.id] ?? (subject.kind === 'upstream' ? allOf(values) : undefined))
   if (id === undefined || id === '__proto__') return undefined // foreign text becomes a key
   const instance = subject?.kind === 'gpu' ? values[subject.instance] : undefined
   return instance === undefined ? id : `${id}/mig ${instance}`
+}
+
+/** `backend a, zone b`. */
+function allOf(values: Labels['values']): string {
+  return Object.entries(values)
+    .map((pair) => pair.join(' '))
+    .join(', ')
 }
 
 /** For people: `Tesla T4 0`. */

@@ -20,6 +20,15 @@ test("the server's own word for most errors is in the message", () => {
   expect(message?.body).toContain('mostly: overloaded')
 })
 
+test('an upstream that the gateway does not name is told when it is unhealthy, and when it is healthy again', () => {
+  const pages = [1, 0, 1, 1].map((health) => `${gateway({})}upstream_health ${health}\n`)
+  const { messages } = play('gateway', pages)
+  expect(messages.map(({ title }) => title)).toEqual([
+    expect.stringContaining('Upstream is unhealthy'),
+    expect.stringContaining('Upstream is healthy again'),
+  ])
+})
+
 test('what is over is told with the reason it was about', () => {
   const rejected = (n: number) =>
     `${gateway({})}admission_rejected_total{reason="kv"} ${n}\nadmission_rejected_total{reason="cap"} ${n}\n`

@@ -500,6 +500,21 @@ vllm_prefix_cache_hit_tokens_total 640
     expect(readings.server).toBe('LLM gateway')
   })
 
+  test.each<[what: string, body: string, subjects: Record<string, object>, own?: number]>([
+    ['no label at all: the gateway has one', 'upstream_health 0', {}, 0],
+    ['another label', 'upstream_health{backend="b"} 0', { 'backend b': { upstream_health: 0 } }],
+    ['a label beside its name', 'upstream_health{upstream="a",zone="1"} 1', { a: { upstream_health: 1 } }],
+    [
+      'two series of one: unhealthy in one of them',
+      'upstream_health{upstream="a",zone="1"} 0\nupstream_health{upstream="a",zone="2"} 1',
+      { a: { upstream_health: 0 } },
+    ],
+  ])('no upstream is passed over: %s', (_, body, subjects, own) => {
+    const readings = readingsOf('gateway', `${body}\n`)
+    expect(readings.subjects).toEqual(subjects)
+    expect(readings.gauges.upstream_health?.value).toBe(own)
+  })
+
   test('case 76: a page of process metrics alone holds samples and no signal', () => {
     const body = 'python_gc_collections_total{generation="0"} 1746.0\nprocess_open_fds 45.0\n'
     expect(readingsOf('vllm', body)).toMatchObject({ gauges: {}, counters: {}, sources: {}, empty: false })
