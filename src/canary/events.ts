@@ -1,28 +1,54 @@
 /** The data of one server-sent event, or a comment: many servers and gateways send `: keep-alive` while a request waits. */
-export type StreamEvent = { data: string } | { comment: string }
+export type StreamEvent = { data: string; isError: boolean } | { comment: string }
 
 /**
  * Server-sent events out of lines: https://html.spec.whatwg.org/multipage/server-sent-events.html
- * Lenient in two ways, as servers are: an event that the end of the stream cuts short of its blank line counts, and a
- * line that begins with `{` is taken for a body that was not streamed, given whole as its data.
+ * Lenient as servers are: an event may lack its blank line, at the end of the stream or before the next event; a line
+ * that begins with `{` is taken for a body that was not streamed, given whole as its data; an error may be told by the
+ * name of its event or, as llama.cpp did, of its field. An event without data is as good as a comment.
  */
 export async function* events(lines: AsyncIterable<string>): AsyncGenerator<StreamEvent> {
   let data: string[] = []
+  let name = ''
   let plain = ''
+  const event = (): StreamEvent => {
+    const text = data.join('\n')
+    return text.trim() === '' ? { comment: '' } : { data: text, isError: name === 'error' }
+  }
   for await (const line of lines) {
     if (plain !== '' || (data.length === 0 && line.trimStart().startsWith('{'))) {
       plain += `${line}\n`
-    } else if (line === '') {
-      if (data.length > 0) yield { data: data.join('\n') }
+      continue
+    }
+    const [, field = '', value = ''] = /^([^:]*):? ?(.*)$/s.exec(line) ?? []
+    if (line === '') {
+      if (data.length > 0) yield event()
       data = []
-    } else if (line.startsWith(':')) {
-      yield { comment: line.slice(1).trim() }
-    } else if (line.startsWith('data:')) {
-      data.push(line.slice('data:'.length).replace(/^ /, ''))
+      name = ''
+    } else if (field === '') {
+      yield { comment: value }
+    } else if (field === 'event') {
+      name = value
+    } else if (field === 'error') {
+      yield { data: value, isError: true }
+    } else if (field === 'data') {
+      if (data.length > 0 && isWhole(data.join('\n'))) {
+        yield event()
+        data = []
+      }
+      data.push(value)
     }
   }
-  if (data.length > 0) yield { data: data.join('\n') }
-  if (plain !== '') yield { data: plain }
+  if (data.length > 0) yield event()
+  if (plain !== '') yield { data: plain, isError: false }
+}
+
+function isWhole(data: string): boolean {
+  return isDone(data) || isRecord(parse(data))
+}
+
+function isDone(data: string): boolean {
+  return data.trim() === '[DONE]'
 }
 
 /** What one event of a completion stream says. */
@@ -32,17 +58,19 @@ export type Said =
   | { kind: 'frame' } // a role, a usage report, an empty part
   | { kind: 'done' } // [DONE]
   | { kind: 'error'; text: string }
+  | { kind: 'other' } // an object that is no part of a completion: a gateway's sign of life, or no such server at all
   | { kind: 'unreadable' }
 
 /** Reads one event's data; the same for chat and for plain completions. */
 export function readEvent(data: string): Said {
-  if (data.trim() === '[DONE]') return { kind: 'done' }
+  if (isDone(data)) return { kind: 'done' }
   const value = parse(data)
   if (!isRecord(value)) return { kind: 'unreadable' }
   if (value.error !== undefined && value.error !== null) return { kind: 'error', text: data }
   // vLLM and SGLang put an error's fields at the top in some versions.
   if (value.object === 'error') return { kind: 'error', text: data }
-  if (!Array.isArray(value.choices)) return { kind: 'unreadable' }
+  // The usage comes with an empty list, with null, or with no choices at all.
+  if (!Array.isArray(value.choices)) return { kind: isRecord(value.usage) ? 'frame' : 'other' }
   const choices = value.choices.filter(isRecord)
   if (choices.some(hasToken)) return { kind: 'token' }
   return choices.some((choice) => typeof choice.finish_reason === 'string') ? { kind: 'finished' } : { kind: 'frame' }

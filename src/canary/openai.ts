@@ -3,7 +3,7 @@ import type { Answer, CanaryFacts } from '../rules/observation.ts'
 import { gaugeReadings } from '../signals/readings.ts'
 import { below, openaiBase } from './address.ts'
 import { withinTime } from './deadline.ts'
-import { events, readEvent } from './events.ts'
+import { events, readEvent, type Said } from './events.ts'
 import {
   CanaryFailed,
   type CanaryOptions,
@@ -106,21 +106,24 @@ async function firstToken(asking: Asking, response: Response, start: number): Pr
   }
   const { clock } = asking.options
   const elapsed = () => (clock() - start) / 1_000
-  const heard = { comments: 0, tokens: 0, ended: false }
+  const heard = { comments: 0, tokens: 0, isCompletion: false }
   let ttft: number | undefined
+  let other: string | undefined
   try {
     for await (const event of events(lines(response, asking.signal))) {
       if ('comment' in event) {
         heard.comments += 1
         continue
       }
-      const said = readEvent(event.data)
+      const said: Said = event.isError ? { kind: 'error', text: event.data } : readEvent(event.data)
       if (said.kind === 'unreadable') throw badAnswer(asking, event.data)
       if (said.kind === 'error') throw errorInStream(asking, said.text)
-      if (said.kind === 'frame') continue
+      if (said.kind === 'other') other ??= event.data
+      else heard.isCompletion ||= said.kind !== 'done'
+      if (said.kind === 'other' || said.kind === 'frame') continue
+      if (other !== undefined && !heard.isCompletion) break
       // A token may have no text: the end of the answer is then the first that a user sees.
       ttft ??= elapsed()
-      heard.ended ||= said.kind !== 'token'
       heard.tokens += 1
       if (said.kind === 'done' || heard.tokens >= MOST_TOKENS) break
     }
@@ -129,6 +132,7 @@ async function firstToken(asking: Asking, response: Response, start: number): Pr
     if (late && ttft === undefined && heard.comments > 0) return met(asking, { status: 'parked' })
     throw error
   }
+  if (ttft === undefined && other !== undefined && !heard.isCompletion) throw badAnswer(asking, other)
   if (ttft === undefined) throw new CanaryFailed({ kind: 'cut' })
   const total = elapsed()
   return met(asking, { status: 'answered' }, { canary_total: total, canary_ttft: ttft, canary_decode: total - ttft })

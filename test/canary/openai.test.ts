@@ -215,13 +215,25 @@ describe('what a stream may look like', () => {
     expect(gaugesOf(answer)).toEqual({ canary_ttft: 0.2, canary_total: 0.4, canary_decode: 0.2 })
   })
 
-  test('a usage chunk without choices, and null usage, are no tokens', async () => {
-    const answer = await hear([
-      data({ choices: [], usage: { completion_tokens: 1 } }),
-      delta({ content: 'A' }),
-      'data: [DONE]\n\n',
-    ])
-    expect(gaugesOf(answer).canary_ttft).toBe(0.2)
+  const usage = { completion_tokens: 1 }
+  test.each([
+    ['the usage beside an empty list of choices', data({ choices: [], usage })],
+    ['the usage beside null', data({ choices: null, usage })],
+    ['the usage alone', data({ usage })],
+    ['an event without data', 'data:\n\n'],
+    ["a gateway's sign of life", 'event: ping\ndata: {"type":"ping"}\n\n'],
+  ])('%s is no token, and no failure before or after one', async (_, chunk) => {
+    const done = 'data: [DONE]\n\n'
+    expect(gaugesOf(await hear([chunk, delta({ content: 'A' }), done])).canary_ttft).toBe(0.2)
+    expect(gaugesOf(await hear([delta({ content: 'A\u2028' }), chunk, done])).canary_ttft).toBe(0.1)
+    expect(gaugesOf(await hear([delta({ role: 'assistant' }), chunk, done])).canary_ttft).toBe(0.3)
+  })
+
+  test('events may end with one line end instead of two', async () => {
+    const chunks = [delta({ role: 'assistant', content: '' }), delta({ content: 'A' }), 'data: [DONE]\n\n']
+    expect(factsOf(await hear(chunks.map((chunk) => chunk.replace('\n\n', '\n'))))).toMatchObject({
+      status: 'answered',
+    })
   })
 
   test('a token without text: the end of the answer is the first that a user sees', async () => {
@@ -254,10 +266,13 @@ describe('what a stream may look like', () => {
       kind: 'stream-error',
       detail: 'out of memory',
     })
-    expect(failureIn(await hear([data({ object: 'error', message: 'boom' })]))).toEqual({
-      kind: 'stream-error',
-      detail: 'boom',
-    })
+    for (const stream of [
+      data({ object: 'error', message: 'boom' }),
+      `event: error\n${data({ message: 'boom', code: 500 })}`,
+      'error: {"code":500,"message":"boom","type":"server_error"}\n\n',
+    ]) {
+      expect(failureIn(await hear([stream]))).toEqual({ kind: 'stream-error', detail: 'boom' })
+    }
   })
 
   test('a web page or other text is no answer', async () => {
@@ -266,6 +281,9 @@ describe('what a stream may look like', () => {
       detail: 'Login',
     })
     expect(failureIn(await hear(['data: hello\n\n']))).toEqual({ kind: 'bad-answer', detail: 'hello' })
+    const login = 'data: {"detail":"Log in first"}\n\n'
+    expect(failureIn(await hear([login]))).toEqual({ kind: 'bad-answer', detail: 'Log in first' })
+    expect(failureIn(await hear([login, 'data: [DONE]\n\n']))).toEqual({ kind: 'bad-answer', detail: 'Log in first' })
     expect(failureIn(await hear(['']))).toEqual({ kind: 'cut' })
   })
 
