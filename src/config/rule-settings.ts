@@ -152,13 +152,15 @@ function place(name: string, backend: Backend, scopes: ReadonlySet<string>): Pla
   const rules = rulesOf(backend)
   const bare = RULE_IDS.find((id) => id.toUpperCase() === whole)
   if (bare) return rules.includes(bare) ? { scope: BARE, rule: bare, ending } : undefined
+  if (whole === prefixOf(backend)) return UNKNOWN_RULE
   const prefix = `${prefixOf(backend)}_`
   if (!whole.startsWith(prefix)) return undefined
   const rest = whole.slice(prefix.length)
   const ends = RULE_IDS.filter((id) => rest === id.toUpperCase() || rest.endsWith(`_${id.toUpperCase()}`))
   for (const rule of ends.filter((id) => rules.includes(id))) {
-    const scope = rest.slice(0, -rule.length).replace(/_$/, '')
-    if (scope === BACKEND || scopes.has(scope)) return { scope, rule, ending }
+    if (rest.length === rule.length) return { scope: BACKEND, rule, ending }
+    const scope = rest.slice(0, -rule.length - 1)
+    if (scopes.has(scope)) return { scope, rule, ending }
   }
   if (ends.some((id) => rules.includes(id))) return UNKNOWN_SCOPE
   return ends[0] ?? UNKNOWN_RULE
