@@ -29,7 +29,8 @@ export interface Address {
  * @param fetched whether fetch asks it, so that the blocked ports matter.
  */
 export function readAddress(text: string, example: string, fetched = true): Address | Refusal {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+  // `http:///metrics` is what an empty host name leaves; a URL would take `metrics` for the host.
+  if (!/^https?:\/\/[^/\\]/i.test(text) || !URL.canParse(text)) {
     return { refused: `is no address; write http:// or https:// and a server, such as ${example}` }
   }
   const url = new URL(text)

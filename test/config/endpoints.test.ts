@@ -40,6 +40,7 @@ describe('pairs', () => {
     ['the same name twice', 'chat=http://h chat=http://h2', [/chat is there twice/]],
     ['no scheme', 'chat=localhost:8000', [/VLLM_ENDPOINTS: the URL of chat is no address; write http:\/\//]],
     ['another scheme', 'chat=ftp://h/metrics', [/the URL of chat is no address/]],
+    ['no host', 'chat=http:///metrics', [/the URL of chat is no address/]],
     ['a port that does not exist', 'chat=http://h:99999', [/the URL of chat is no address/]],
     ['a port that fetch refuses', 'chat=http://h:6000', [/the URL of chat has a port that is refused: port 6000/]],
     ['a bad escape in the password', 'chat=http://u:%zz@h', [/user or password has a %/]],
