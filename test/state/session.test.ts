@@ -166,6 +166,17 @@ describe('opening', () => {
     expect((await openRun({ ...session(store, 'mine', NOW, NOW), dryRun: false })).kind).toBe('open')
   })
 
+  test.each([
+    ['the same', 0, 'duplicate'],
+    ['an older', -60_000, 'superseded'],
+    ['a newer', 60_000, 'open'],
+  ])('where all ticks are far ahead of the clock, %s one is still told from the last', async (_, later, kind) => {
+    const store = createMemoryStore()
+    const far = NOW + 86_400_000
+    await plant(store, { tick: far })
+    expect((await openRun({ ...session(store, 'mine', NOW, far + later), dryRun: false })).kind).toBe(kind)
+  })
+
   test.each(['{"v":1,"runs":[', ''])(
     'case 122: half an answer (%j) is not a broken state: read once more',
     async (half) => {
