@@ -6,27 +6,30 @@ import type { NamedAlias } from './wanted.ts'
 
 type Counters = Record<LabelSet, CounterReading>
 
-/** A counter by label set. One wrong value makes it unknown: left out alone, its whole past would look new when it is back. */
+/**
+ * A counter by label set. One wrong value makes it unknown: left out alone, its whole past would look new when it is back.
+ * The main series and its parts appear each with its first event: any of them is the counter.
+ */
 export function readCounters(page: Page, alias: NamedAlias, selection: Selection): Outcome<Counters> {
-  const own = selection.choose(page.samples.get(alias.name), alias)
-  if (own.length === 0) return undefined
-  if (page.overfull.has(alias.name)) return { fault: 'out-of-range' }
+  const chosen = (name: string) => selection.choose(page.samples.get(name), alias)
+  // A part has label sets of its own, so that it is never taken for the main series.
+  const parts = alias.parts.map((part) => ({ ...part, mark: `__name__="${part.name}"` }))
   const value: Counters = {}
-  const created = (name: string) => selection.choose(page.samples.get(name), alias)
-  const fault = add(value, '', own, created(alias.created), selection)
-  if (fault) return { fault }
-  for (const part of alias.parts) {
-    const samples = selection.choose(page.samples.get(part.name), alias)
-    // A part has label sets of its own, so that it is never taken for the main series.
-    const partFault = add(value, `__name__="${part.name}"`, samples, created(part.created), selection)
-    if (partFault) return { fault: partFault }
+  let isThere = false
+  for (const { name, created, mark } of [{ ...alias, mark: '' }, ...parts]) {
+    const samples = chosen(name)
+    if (samples.length === 0) continue
+    if (page.overfull.has(name)) return { fault: 'out-of-range' }
+    const fault = add(value, mark, samples, chosen(created), selection)
+    if (fault) return { fault }
+    isThere = true
   }
-  return { value }
+  return isThere ? { value } : undefined
 }
 
 function add(
   counters: Counters,
-  part: string,
+  mark: string,
   samples: readonly Sample[],
   created: readonly Sample[],
   selection: Selection,
@@ -35,18 +38,18 @@ function add(
     if (Number.isNaN(value)) return 'not-a-number'
     if (value < 0 || value > Number.MAX_SAFE_INTEGER) return 'out-of-range'
     if (selection.isStale(stamp)) return 'stale-sample'
-    const set = setOf(labels, part, selection)
+    const set = setOf(labels, mark, selection)
     const before = counters[set]
     counters[set] = { value: before === undefined ? value : Math.max(before.value, value) }
   }
   for (const { labels, value } of created) {
-    const counter = counters[setOf(labels, part, selection)]
+    const counter = counters[setOf(labels, mark, selection)]
     if (counter && value > 0) counter.created = value
   }
   return undefined
 }
 
-function setOf(labels: Sample['labels'], part: string, selection: Selection): LabelSet {
+function setOf(labels: Sample['labels'], mark: string, selection: Selection): LabelSet {
   const set = selection.setOf(labels)
-  return part === '' || set === '' ? part + set : `${part},${set}`
+  return mark === '' || set === '' ? mark + set : `${mark},${set}`
 }

@@ -220,6 +220,19 @@ process_start_time_seconds 1.7889e+09
     expect([totalOf(counters.finished), totalOf(counters.failed)]).toEqual([5, 2])
   })
 
+  test.each([
+    ['both', 'sglang:num_aborted_requests_total 1\nsglang:num_transfer_failed_reqs_total 2\n', 3],
+    ['a part alone, before the first abort', 'sglang:num_transfer_failed_reqs_total 2\n', 2],
+    ['none', 'sglang:num_requests_total 9\n', undefined],
+  ])(
+    'SGLang: aborted requests and failed transfers are failures, each counted from its first event on: %s',
+    (_, body, failed) => {
+      const { counters, sources } = readingsOf('sglang', body)
+      expect(counters.failed && totalOf(counters.failed)).toBe(failed)
+      expect(sources.failed).toBe(failed && 'sglang:num_aborted_requests_total')
+    },
+  )
+
   test('TGI and TEI: the client’s own faults are no failures of the server', () => {
     const faults = (name: string) =>
       ['overloaded', 'validation', 'template', 'tokenization', 'batch_size', 'generation', 'inference']
