@@ -47,6 +47,8 @@ const SETTLING = 2_000
 /** A notification that waits longer than this makes the run fail, so that the platform's own alarm tells. */
 const WAITS_TOO_LONG = 15 * 60_000
 const RUNS_KEPT = 8
+const LONGEST_PING = 5_000
+const SHORTEST_PING = 200
 
 interface Decision {
   evaluation: Evaluation
@@ -67,7 +69,10 @@ export async function run(options: RunOptions): Promise<RunReport> {
   const io = { ...options.io, log: withFields(options.io.log, about) }
   const now = io.now()
   const tell = async (ok: boolean) => {
-    if (pingUrl !== undefined && !options.dryRun) await network.ping(pingUrl, ok, { io, secrets })
+    if (pingUrl === undefined || options.dryRun) return
+    // A ping that hangs must not make a run that is done look as if it had not ended.
+    const timeout = Math.min(LONGEST_PING, Math.max(SHORTEST_PING, options.deadline - io.now()))
+    await network.ping(pingUrl, ok, { io, secrets, timeout })
   }
   try {
     const report = await runOnce({ ...options, io, network, id, now })

@@ -6,21 +6,15 @@ export interface PingOptions {
   io: Pick<IO, 'log'>
   /** What may not be shown, beside the address itself: its path is a key. */
   secrets: readonly string[]
-  /** Milliseconds; 5 s unless told. */
-  timeout?: number
+  /** Milliseconds. */
+  timeout: number
 }
-
-const TIMEOUT_MS = 5_000
 
 /**
  * Tells the watcher's own watcher how the run ended. A service that knows `/fail` hears of a failed run at once; any
  * other hears nothing then, and alerts by itself when the next ping is missing. Never throws: it must not spoil a run.
  */
-export async function ping(
-  url: string,
-  ok: boolean,
-  { io, secrets, timeout = TIMEOUT_MS }: PingOptions,
-): Promise<void> {
+export async function ping(url: string, ok: boolean, { io, secrets, timeout }: PingOptions): Promise<void> {
   const address = pingUrl(url, ok)
   if (address === undefined) return
   const { host, pathname } = new URL(address)

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { InboxFault } from '../../src/simulator/inbox.ts'
 import { openInbox } from '../../src/simulator/inbox.ts'
+import { openDeafHost } from './silent-host.ts'
 import { openWatch, type Watch } from './watch.ts'
 
 const NOBODY = { env: { NOTIFLY_URL: 'http://127.0.0.1:2' } }
@@ -59,6 +60,17 @@ describe('a push server that fails', () => {
     expect((await run(0, 42, { limit: 3_500 })).result.pushes).toEqual({ delivered: 0, waiting: 1, refused: 0 })
     expect(performance.now() - started).toBeLessThan(3_500)
     expect((await run(1, 42)).result.pushes.delivered).toBe(1)
+  })
+
+  test('with a ping that hangs as well, the run is still done in its time', async () => {
+    const { inbox, run } = await open()
+    const deaf = await openDeafHost()
+    inbox.meet(status(500), 3)
+    const started = performance.now()
+    const pinging = { env: { PING_URL: `${deaf.url}/ping/abc` }, limit: 2_500 }
+    expect((await run(0, 42, pinging)).result.pushes).toEqual({ delivered: 0, waiting: 1, refused: 0 })
+    expect(performance.now() - started).toBeLessThan(3_000)
+    await deaf.close()
   })
 
   test.each<[number, 'delivered' | 'waiting' | 'refused', boolean]>([

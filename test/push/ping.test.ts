@@ -18,6 +18,7 @@ function options() {
       ),
     },
     secrets: [],
+    timeout: 5_000,
   }
 }
 
