@@ -5,7 +5,7 @@ import { readEndpointSettings, requireModel } from './endpoint-settings.ts'
 import type { Named, NamedEndpoints } from './endpoints.ts'
 import { checkNames, readEndpoints } from './endpoints.ts'
 import type { Environment } from './environment.ts'
-import { environmentOf, read, variableOf } from './environment.ts'
+import { environmentOf, isSet, namesFor, read, variableOf } from './environment.ts'
 import { readPush } from './push-server.ts'
 import { readWorkers } from './receiver.ts'
 import type { RuleSettings } from './rule-settings.ts'
@@ -37,7 +37,7 @@ export function parseConfig(
   const push = readPush(env, options.lambda)
   const state = readStatePlace(env, options.lambda)
   const general = readGeneral(env)
-  checkCanary(env, endpoints, general.canary)
+  checkCanary(env, backend, endpoints, general.canary)
   if (options.lambda && general.metrics === 'all' && endpoints.length > MANY_METRICS) warnOfCost(env, endpoints.length)
   const discovery = sources.length === 0 ? undefined : discoveryOf(env, backend, settings, sources, named)
   if (env.problems.size > 0) return { problems: [...env.problems] }
@@ -144,7 +144,7 @@ function endpointsOf(
 }
 
 /** The variable parts of an endpoint, most specific first: `CHAT_A`, `CHAT`. */
-function scopesOf({ name, group }: Named): string[] {
+function scopesOf({ name, group }: Pick<Named, 'name' | 'group'>): string[] {
   return group === undefined ? [variableOf(name)] : [variableOf(name), variableOf(group)]
 }
 
@@ -175,18 +175,38 @@ function pingKeys(ping: URL | undefined): string[] {
 /** Shorter parts are words such as `ping` or `api`. */
 const SHORTEST_KEY = 8
 
-/** A canary that is cut off before its limit can never reach it. */
-function checkCanary(env: Environment, endpoints: readonly Endpoint[], { load, loadTimeout }: Config['canary']): void {
-  for (const { rules, timeout } of endpoints) {
-    for (const { id, limit } of rules) {
-      if (id === 'canary' && limit * 1_000 >= timeout) neverReached(env, 'CANARY_LIMIT', limit, '_TIMEOUT', timeout)
+/**
+ * A canary that is cut off before its limit can never reach it. A default limit stands in nobody's way: with a shorter
+ * time a long wait is told as failures in a row.
+ */
+function checkCanary(
+  env: Environment,
+  backend: Backend,
+  endpoints: readonly Endpoint[],
+  { load, loadTimeout }: Config['canary'],
+): void {
+  for (const endpoint of endpoints) {
+    const own = (setting: string) => namesFor(backend, scopesOf(endpoint), setting)
+    const set = (names: readonly string[]) => names.find((name) => isSet(env, name))
+    for (const { id, limit } of endpoint.rules) {
+      if (id === 'canary' && limit * 1_000 >= endpoint.timeout) {
+        const limitName = set([...own('CANARY_LIMIT'), 'CANARY_LIMIT'])
+        const cut = set(own('TIMEOUT')) ?? `${prefixOf(backend)}_TIMEOUT`
+        if (limitName === undefined) env.warnings.add(tooShort(cut, endpoint.timeout, limit))
+        else neverReached(env, limitName, limit, cut, endpoint.timeout)
+      }
       if (id !== 'cold_load') continue
-      if (limit * 1_000 >= loadTimeout) neverReached(env, 'COLD_LOAD_LIMIT', limit, 'CANARY_LOAD_TIMEOUT', loadTimeout)
-      if (!load) env.warnings.add('COLD_LOAD_LIMIT has no effect unless CANARY_LOAD=yes: the canary loads no model')
+      const limitName = set([...own('COLD_LOAD_LIMIT'), 'COLD_LOAD_LIMIT']) ?? 'COLD_LOAD_LIMIT'
+      if (limit * 1_000 >= loadTimeout) neverReached(env, limitName, limit, 'CANARY_LOAD_TIMEOUT', loadTimeout)
+      if (!load) env.warnings.add(`${limitName} has no effect unless CANARY_LOAD=yes: the canary loads no model`)
     }
   }
 }
 
 function neverReached(env: Environment, name: string, limit: number, cut: string, after: number): void {
   env.problems.add(`${name} of ${limit} s can never be reached: ${cut} cuts the canary off after ${after / 1_000} s`)
+}
+
+function tooShort(cut: string, after: number, limit: number): string {
+  return `${cut} cuts the canary off after ${after / 1_000} s, before its limit of ${limit} s: a long wait is told as down, unless CANARY_LIMIT is set below that`
 }

@@ -292,7 +292,10 @@ describe('canaries', () => {
   test('a limit that the time for a canary never lets it reach is refused', () => {
     const canary = { OLLAMA_MODEL: 'm', OLLAMA_CANARY_LIMIT: '10s' }
     expect(problemsOf('ollama', { ...canary, OLLAMA_TIMEOUT: '10s' })).toEqual([
-      expect.stringMatching(/^CANARY_LIMIT of 10 s can never be reached: _TIMEOUT cuts the canary off after 10 s/),
+      'OLLAMA_CANARY_LIMIT of 10 s can never be reached: OLLAMA_TIMEOUT cuts the canary off after 10 s',
+    ])
+    expect(problemsOf('ollama', { OLLAMA_MODEL: 'm', OLLAMA_ENDPOINTS: 'a=http://h', CANARY_LIMIT: '40' })).toEqual([
+      'CANARY_LIMIT of 40 s can never be reached: OLLAMA_TIMEOUT cuts the canary off after 30 s',
     ])
     expect(problemsOf('ollama', { ...canary, OLLAMA_TIMEOUT: '11s' })).toEqual([])
     expect(problemsOf('ollama', { ...canary, OLLAMA_TIMEOUT: '11' })).toEqual([
@@ -303,10 +306,21 @@ describe('canaries', () => {
     ])
   })
 
+  test('a time below the default limit is taken, with a warning that names its variable', () => {
+    const two = { OPENAI_ENDPOINTS: 'chat/a=http://h1 chat/b=http://h2', OPENAI_MODEL: 'm' }
+    const { warnings, endpoints } = configOf('openai', { ...two, OPENAI_CHAT_A_TIMEOUT: '5s' })
+    expect(endpoints.map(({ timeout }) => timeout)).toEqual([5_000, 30_000])
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^OPENAI_CHAT_A_TIMEOUT cuts the canary off after 5 s, before its limit of 5 s: .*CANARY_LIMIT/,
+      ),
+    ])
+  })
+
   test('a limit on loading has no effect while nothing is loaded, and a warning says so', () => {
     const cold = { OLLAMA_MODEL: 'm', OLLAMA_COLD_LOAD_LIMIT: '30s' }
     expect(configOf('ollama', cold).warnings).toEqual([
-      expect.stringMatching(/^COLD_LOAD_LIMIT has no effect unless CANARY_LOAD=yes/),
+      expect.stringMatching(/^OLLAMA_COLD_LOAD_LIMIT has no effect unless CANARY_LOAD=yes/),
     ])
     expect(configOf('ollama', { ...cold, CANARY_LOAD: 'yes' }).warnings).toEqual([])
   })
