@@ -30,7 +30,8 @@ export function isTogether(facts: readonly Notification[]): boolean {
 /** What has to be the same in all of them; `undefined` for what is never told together. */
 function causeOf(fact: Notification): string | undefined {
   if (fact.rule !== 'down' || !['fired', 'repeated', 'resolved'].includes(fact.reason)) return undefined
-  const { kind, code, status } = fact.failure ?? {}
+  // What was told as one is over as one, whatever each of them said last.
+  const { kind, code, status } = fact.reason === 'resolved' ? {} : (fact.failure ?? {})
   return [fact.reason, fact.at, kind, code, status].join(' ')
 }
 

@@ -1,4 +1,4 @@
-import type { Notification, Reason, Scene } from '../state/notification.ts'
+import type { About, Notification, Reason, Scene } from '../state/notification.ts'
 import { alertKey, isClaimed } from '../state/outbox.ts'
 import type { Alert, Outgoing } from '../state/state.ts'
 import type { Rule } from './catalogue.ts'
@@ -70,7 +70,7 @@ function judgeRule(rule: Rule, heldBy: HoldingRule | undefined, context: Context
     const after = reason === 'resolved' ? 'ok' : (next.alert?.phase ?? 'ok')
     const facts = { rule, measured, judgement, before: before[key]?.phase ?? 'ok', after } as const
     out.decisions.push(decision(facts, next.alert, heldBy, context.view))
-    if (next.alert && reason !== 'resolved') out.alerts[key] = next.alert
+    if (next.alert && reason !== 'resolved') out.alerts[key] = toldAs(next.alert, reason, rule, context.view)
     else delete out.alerts[key]
     if (reason && next.alert) tell(reason, rule, measured, next.alert, next.idle, context, out, key)
   }
@@ -134,8 +134,10 @@ function tell(
   const { now, view, outbox } = context
   const incident = `${view.endpoint.name}|${rule.id}|${measured.subject ?? ''}@${alert.firedAt}`
   const queued = outbox.filter((item) => item.notification.incident === incident)
+  const about = (reason === 'resolved' ? alert.about : undefined) ?? aboutOf(rule, view)
   const make = (reason: Reason, more: Partial<Notification> = {}): Notification => ({
     ...facts(rule, measured, alert, view),
+    ...about,
     id: `${incident}/${reason}/${now}`,
     incident,
     reason,
@@ -162,8 +164,33 @@ function tell(
   }
 }
 
+/** Remembers what is told now: when it is over, the endpoint no longer shows what it was. */
+function toldAs(alert: Alert, reason: Reason | undefined, rule: Rule, view: View): Alert {
+  const about = reason === undefined ? {} : aboutOf(rule, view)
+  return Object.keys(about).length > 0 ? { ...alert, about } : alert
+}
+
+function aboutOf(rule: Rule, view: View): About {
+  const { observation, endpoint } = view
+  const failure = view.after.failure ?? view.before.failure
+  if (rule.id === 'down') return failure ? { failure } : {}
+  if (rule.id === 'blind') return unseen(view)
+  const beat = observation.up === true ? observation.beat : undefined
+  if (rule.id !== 'heartbeat' || !endpoint.beat || !beat) return {}
+  const { age, failed } = beat
+  return {
+    beat: {
+      ...endpoint.beat,
+      never: age === undefined,
+      ...(age === undefined ? {} : { age }),
+      ...(failed ? { failed } : {}),
+    },
+  }
+}
+
 /** What a blind rule cannot see: not there, or there with a value that cannot be. */
-function unseen({ observation, missing, faults }: View): Pick<Notification, 'unread' | 'missing' | 'doubted'> {
+function unseen({ observation, missing, faults, modelMissing }: View): About {
+  if (modelMissing) return { modelMissing }
   if (missing.length === 0) return {}
   if (observation.unread) return { unread: missing }
   const [gone, doubted] = [false, true].map((isThere) =>
@@ -179,13 +206,10 @@ function facts(
   alert: Alert,
   view: View,
 ): Omit<Notification, 'id' | 'incident' | 'reason' | 'at'> {
-  const { after, before, observation, endpoint } = view
   const round = (value: number) => Number(value.toPrecision(5))
-  const failure = after.failure ?? before.failure
-  const beat = observation.up === true ? observation.beat : undefined
   return {
     rule: rule.id,
-    endpoint: endpoint.name,
+    endpoint: view.endpoint.name,
     priority: rule.priority,
     firedAt: alert.firedAt ?? alert.since,
     limit: rule.limit,
@@ -194,19 +218,6 @@ function facts(
     ...(measured.atLeast ? { atLeast: true } : {}),
     ...(measured.usual === undefined ? {} : { usual: round(measured.usual) }),
     ...(alert.peak === undefined ? {} : { peak: round(alert.peak) }),
-    ...(rule.id === 'down' && failure ? { failure } : {}),
-    ...(rule.id === 'blind' ? unseen(view) : {}),
-    ...(rule.id === 'blind' && view.modelMissing ? { modelMissing: view.modelMissing } : {}),
-    ...(rule.id === 'heartbeat' && endpoint.beat && beat
-      ? {
-          beat: {
-            ...endpoint.beat,
-            never: beat.age === undefined,
-            ...(beat.age === undefined ? {} : { age: beat.age }),
-            ...(beat.failed ? { failed: beat.failed } : {}),
-          },
-        }
-      : {}),
   }
 }
 

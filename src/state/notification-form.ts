@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { FAILURE_KINDS } from './failure.ts'
-import type { Notification, Reason } from './notification.ts'
+import type { About, Notification, Reason } from './notification.ts'
 
 const REASONS = ['fired', 'repeated', 'resolved', 'late', 'told-once'] as const satisfies Reason[]
 const number = z.number()
@@ -21,6 +21,16 @@ const SCENE = z.looseObject({
   of: number,
 })
 
+const ABOUT = {
+  failure: z.optional(z.looseObject({ kind: z.enum(FAILURE_KINDS) })),
+  missing: z.optional(names),
+  doubted: z.optional(names),
+  unread: z.optional(names),
+  modelMissing: z.optional(text),
+  beat: z.optional(z.looseObject({ interval: number, grace: number, never: z.boolean() })),
+}
+const ABOUT_FORM = z.looseObject(ABOUT)
+
 /** What the message of a notification cannot be written without. The whole shape is the type `Notification`. */
 const FORM = z.looseObject({
   id: text,
@@ -38,12 +48,7 @@ const FORM = z.looseObject({
   limit: z.optional(number),
   peak: z.optional(number),
   usual: z.optional(number),
-  failure: z.optional(z.looseObject({ kind: z.enum(FAILURE_KINDS) })),
-  missing: z.optional(names),
-  doubted: z.optional(names),
-  unread: z.optional(names),
-  modelMissing: z.optional(text),
-  beat: z.optional(z.looseObject({ interval: number, grace: number, never: z.boolean() })),
+  ...ABOUT,
   gap: z.optional(z.looseObject({ length: number, interval: number })),
   scene: z.optional(SCENE),
 })
@@ -51,4 +56,9 @@ const FORM = z.looseObject({
 /** Whether what lies in an outbox can be told: a person may have edited it. */
 export function isNotification(value: unknown): value is Notification {
   return FORM.safeParse(value).success
+}
+
+/** Whether the end of an alert can be told by it. */
+export function isAbout(value: unknown): value is About {
+  return ABOUT_FORM.safeParse(value).success
 }

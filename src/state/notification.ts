@@ -107,8 +107,23 @@ export interface Scene {
   of: number
 }
 
+/** What an alert was about, beyond its rule: of some rules it makes the headline. */
+export interface About {
+  /** `down`: why. */
+  failure?: Failure
+  /** `blind`: the signals that are missing, or the model or worker that is not there. */
+  missing?: string[]
+  /** `blind`: those that are there with a value that cannot be. */
+  doubted?: string[]
+  modelMissing?: string
+  /** `blind`, of the endpoint that stands for the sources of endpoints: those that could not be used. */
+  unread?: string[]
+  /** `heartbeat`: milliseconds; `never`: no beat ever came. */
+  beat?: { age?: number; interval: number; grace: number; never: boolean; failed?: { exit?: number; body?: string } }
+}
+
 /** The fact to tell, complete in itself: the message is written from it, perhaps runs later. */
-export interface Notification {
+export interface Notification extends About {
   /** `<incident>/<reason>/<at>`: unique. */
   id: string
   /** `<endpoint>|<rule>|<subject>@<firedAt>`; one span from fired to resolved. */
@@ -136,17 +151,6 @@ export interface Notification {
   ended?: 'clear' | 'idle' | 'restarted'
   /** For falls and siblings: the past or the siblings' median that the value was compared with. */
   usual?: number
-  /** `down`: why. */
-  failure?: Failure
-  /** `blind`: the signals that are missing, or the model or worker that is not there. */
-  missing?: string[]
-  /** `blind`: those that are there with a value that cannot be. */
-  doubted?: string[]
-  modelMissing?: string
-  /** `blind`, of the endpoint that stands for the sources of endpoints: those that could not be used. */
-  unread?: string[]
-  /** `heartbeat`: milliseconds; `never`: no beat ever came. */
-  beat?: { age?: number; interval: number; grace: number; never: boolean; failed?: { exit?: number; body?: string } }
   /** `gap`: milliseconds without a run, and the usual interval. */
   gap?: { length: number; interval: number }
   /** It was sent before, but the answer was lost: this may be a repetition. */

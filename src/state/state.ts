@@ -3,8 +3,8 @@ import english from 'zod/v4/locales/en.js'
 import { BASELINE } from '../signals/baseline.ts'
 import { HISTORY } from '../signals/window.ts'
 import { FAILURE_KINDS } from './failure.ts'
-import type { Notification } from './notification.ts'
-import { isNotification } from './notification-form.ts'
+import type { About, Notification } from './notification.ts'
+import { isAbout, isNotification } from './notification-form.ts'
 
 /** The schema version this code writes; see `docs/state.md`. */
 export const STATE_VERSION = 1
@@ -33,6 +33,8 @@ const ALERT = z.object({
   idleSince: z.optional(time),
   /** The server restarted while it fired. */
   restarted: z.optional(z.literal(true)),
+  /** What it was told as, so that its end is told as the same; where the rule alone does not say it. */
+  about: z.optional(z.custom<About>(isAbout)),
 })
 export type Alert = z.infer<typeof ALERT>
 
