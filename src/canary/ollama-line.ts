@@ -1,3 +1,5 @@
+import type { DataFault, Signal } from '../signals/signals.ts'
+
 /** The last line of a generate stream. Durations in nanoseconds; one that is zero is left out by the server. */
 export interface FinalLine {
   done: true
@@ -16,6 +18,8 @@ export interface Phases {
   load?: number
   prefill?: number
   decode?: number
+  /** Durations that cannot be, whose phases are unknown for that. */
+  faults: DataFault[]
 }
 
 /** One line of a stream; `undefined` when it is no JSON object. */
@@ -44,10 +48,17 @@ function parse(text: string): unknown {
  */
 export function phasesOf(final: FinalLine, elapsed: number): Phases {
   const named = [final.total_duration, final.load_duration, final.prompt_eval_duration, final.eval_duration]
-  if (named.every((duration) => duration === undefined || duration === null)) return { total: elapsed }
-  const load = seconds(final.load_duration, elapsed)
-  const prefill = seconds(final.prompt_eval_duration, elapsed)
-  const decode = seconds(final.eval_duration, elapsed)
+  if (named.every((duration) => duration === undefined || duration === null)) return { total: elapsed, faults: [] }
+  const faults: DataFault[] = []
+  const read = (signal: Signal, series: keyof FinalLine): number | undefined => {
+    const duration = seconds(final[series], elapsed)
+    if (typeof duration === 'number') return duration
+    faults.push({ signal, series, what: duration })
+    return undefined
+  }
+  const load = read('canary_load', 'load_duration')
+  const prefill = read('canary_prefill', 'prompt_eval_duration')
+  const decode = read('canary_decode', 'eval_duration')
   const wait =
     load === undefined || prefill === undefined || decode === undefined
       ? undefined
@@ -55,6 +66,7 @@ export function phasesOf(final: FinalLine, elapsed: number): Phases {
         Math.max(0, elapsed - load - prefill - decode)
   return {
     total: elapsed,
+    faults,
     ...(wait === undefined ? {} : { wait }),
     ...(load === undefined ? {} : { load }),
     ...(prefill === undefined ? {} : { prefill }),
@@ -65,8 +77,9 @@ export function phasesOf(final: FinalLine, elapsed: number): Phases {
 /** Seconds by which two clocks may differ over one request. */
 const TOLERANCE = 1
 
-function seconds(nanoseconds: unknown, elapsed: number): number | undefined {
+/** @returns what is wrong with it, where it is no duration of ours. */
+function seconds(nanoseconds: unknown, elapsed: number): number | 'not-a-number' | 'out-of-range' {
   if (nanoseconds === undefined || nanoseconds === null) return 0
-  if (typeof nanoseconds !== 'number' || !(nanoseconds >= 0)) return undefined
-  return nanoseconds / 1e9 <= elapsed + TOLERANCE ? nanoseconds / 1e9 : undefined
+  if (typeof nanoseconds !== 'number') return 'not-a-number'
+  return nanoseconds >= 0 && nanoseconds / 1e9 <= elapsed + TOLERANCE ? nanoseconds / 1e9 : 'out-of-range'
 }

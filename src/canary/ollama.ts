@@ -1,6 +1,7 @@
 import type { Endpoint } from '../config/config.ts'
 import type { Answer, CanaryFacts } from '../rules/observation.ts'
 import { gaugeReadings } from '../signals/readings.ts'
+import type { DataFault } from '../signals/signals.ts'
 import { below, wholeModelName } from './address.ts'
 import { withinTime } from './deadline.ts'
 import {
@@ -159,6 +160,7 @@ async function generate(asking: Asking, place: Place, think: false | null = fals
       canary_prefill: phases.prefill,
       canary_decode: phases.decode,
     },
+    phases.faults,
   )
 }
 
@@ -224,8 +226,9 @@ function met(
   asking: Omit<Asking, 'signal'>,
   facts: CanaryFacts,
   gauges: Parameters<typeof gaugeReadings>[0] = {},
+  faults: DataFault[] = [],
 ): Answer {
-  const readings = gaugeReadings(gauges, asking.model)
+  const readings = { ...gaugeReadings(gauges, asking.model), faults }
   return {
     up: true,
     readings: facts.status === 'model-missing' ? { ...readings, modelFound: false } : readings,

@@ -8,7 +8,8 @@ import { mask } from '../log.ts'
 import { observe } from '../observe.ts'
 import { type PushOutcome, push } from '../push/push.ts'
 import { examine, type Finding } from '../rules/examine.ts'
-import { realIO } from '../scheduled.ts'
+import { wordsOf } from '../rules/observation.ts'
+import { limitOf, realIO } from '../scheduled.ts'
 import { openDispatcher } from '../scrape/get.ts'
 import type { Page } from '../scrape/page.ts'
 import { readPage } from '../scrape/read.ts'
@@ -120,7 +121,7 @@ function indent(text: string): string[] {
 async function checkAnswers(config: Config): Promise<boolean> {
   const io = realIO(config)
   const now = io.now()
-  const observations = await observe(config, io, { now, deadline: now + 60_000, runId: io.runId() })
+  const observations = await observe(config, io, { now, deadline: now + limitOf(config), runId: io.runId() })
   const lines = observations.map((observation) => {
     const head = `${observation.endpoint.name}  ${shownUrl(observation.endpoint.url)}`
     if (observation.up === false) return `${head}\n  no answer: ${briefly(observation.failure)}`
@@ -129,7 +130,7 @@ async function checkAnswers(config: Config): Promise<boolean> {
     const beat = observation.up === true && observation.beat ? [beatText(observation.beat.age)] : []
     return [
       `${head}`,
-      `  ${[observation.canary?.status, observation.canary?.detail, ...beat, ...values].filter((part) => part !== undefined).join(', ')}`,
+      `  ${[observation.canary && wordsOf(observation.canary.status), observation.canary?.detail, ...beat, ...values].filter((part) => part !== undefined).join(', ')}`,
     ].join('\n')
   })
   console.log(mask(`${lines.join('\n')}\n`, config.secrets))

@@ -16,7 +16,7 @@ import { verdict } from '../verdict/verdict.ts'
 import { RULE_IDS, type RuleId, specOf } from './catalogue.ts'
 import type { Decision } from './decision.ts'
 import { type EndpointJudgement, judgeEndpoint, withScene } from './judge-endpoint.ts'
-import type { Observation } from './observation.ts'
+import { type Observation, wordsOf } from './observation.ts'
 import { learnFrom, pastWorkOf, workOf } from './past.ts'
 import { sceneOf } from './scene.ts'
 import { siblingsByGroup } from './siblings.ts'
@@ -164,7 +164,7 @@ function notesOf(one: View): string[] {
     ...(restarted ? ['restarted'] : []),
     ...(readings && readings.malformed > 0 ? [`lines that could not be read: ${readings.malformed}`] : []),
     ...(canary && canary.status !== 'answered'
-      ? [`canary: ${canary.status}${canary.detail ? ` (${canary.detail})` : ''}`]
+      ? [`canary: ${wordsOf(canary.status)}${canary.detail ? ` (${canary.detail})` : ''}`]
       : []),
     ...new Set(faults.filter((f) => f.what !== 'restarted').map((f) => `${f.signal ?? f.series}: ${f.what}`)),
   ]

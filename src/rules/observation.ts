@@ -14,6 +14,11 @@ export interface CanaryFacts {
   vramShare?: number
 }
 
+/** A status in words, as a person reads it in the result and in the terminal. */
+export function wordsOf(status: CanaryStatus): string {
+  return status === 'other-model' ? 'not loaded, another model is' : status.replaceAll('-', ' ')
+}
+
 /** The last beat of a worker. Milliseconds. */
 export interface BeatFacts {
   /** Absent: no beat was ever stored. */

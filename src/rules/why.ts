@@ -2,6 +2,7 @@ import type { HistogramSignal } from '../signals/signals.ts'
 import type { Rule } from './catalogue.ts'
 import type { Decision } from './decision.ts'
 import { isPresent, signalsFor } from './missing.ts'
+import { wordsOf } from './observation.ts'
 import { rateNow } from './past.ts'
 import type { View } from './view.ts'
 
@@ -14,7 +15,7 @@ const SHORT_PAST = 'its own past is too short: it needs an hour and 10 values'
 /** Why a rule has no number for an endpoint in this run, as a person may read it. */
 export function whyUnknown(rule: Rule, view: View): string | undefined {
   const { observation, derived, readings, window } = view
-  if (observation.up === undefined) return `not asked: canary ${observation.canary.status}`
+  if (observation.up === undefined) return `not asked: canary ${wordsOf(observation.canary.status)}`
   if (observation.up === false) {
     const { kind, code, status } = observation.failure
     return ['no usable answer:', kind, status, code].filter((part) => part !== undefined).join(' ')
@@ -44,7 +45,7 @@ export function whyUnknown(rule: Rule, view: View): string | undefined {
     case 'canary':
     case 'refused':
     case 'canary-load':
-      return observation.canary && `canary: ${observation.canary.status}`
+      return observation.canary && `canary: ${wordsOf(observation.canary.status)}`
     case 'beat':
       return 'no beat yet, and none was due'
     case 'rate':

@@ -392,22 +392,21 @@ describe('what servers answer', () => {
     })
   })
 
-  test('durations that add up to more than our clock saw are no negative wait; one that cannot be makes it unknown', async () => {
+  test('durations that add up to more than our clock saw are no negative wait', async () => {
     answers(() => HttpResponse.json({ done: true, load_duration: 1, prompt_eval_duration: 2e9, eval_duration: 1e9 }))
     expect(gaugesOf(await ask(undefined, {}, twice(2_500))).canary_wait).toBe(0)
-    answers(() => HttpResponse.json({ done: true, load_duration: -5, eval_duration: 1e9 }))
-    expect(gaugesOf(await ask(undefined, {}, twice(2_500)))).toEqual({
-      canary_total: 2.5,
-      canary_prefill: 0,
-      canary_decode: 1,
-    })
-    // Nanoseconds that cannot have passed: other units, or another clock.
-    answers(() => HttpResponse.json({ done: true, load_duration: 4e12, eval_duration: 1e9 }))
-    expect(Object.keys(gaugesOf(await ask(undefined, {}, twice(2_500))))).toEqual([
-      'canary_total',
-      'canary_prefill',
-      'canary_decode',
-    ])
+  })
+
+  test.each([
+    ['negative', -5, 'out-of-range'],
+    ['longer than we waited: other units, or another clock', 4e12, 'out-of-range'],
+    ['text', '1000', 'not-a-number'],
+    ['no number', {}, 'not-a-number'],
+  ])('a duration that cannot be makes the wait unknown with it, and is named: %s', async (_, duration, what) => {
+    answers(() => HttpResponse.json({ done: true, load_duration: duration, eval_duration: 1e9 }))
+    const answer = await ask(undefined, {}, twice(2_500))
+    expect(gaugesOf(answer)).toEqual({ canary_total: 2.5, canary_prefill: 0, canary_decode: 1 })
+    expect(answer).toMatchObject({ readings: { faults: [{ signal: 'canary_load', series: 'load_duration', what }] } })
   })
 
   test('pieces may end inside a character, inside a line break and inside a number', async () => {

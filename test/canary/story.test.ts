@@ -42,6 +42,7 @@ function watcher(backend: Backend, env: Record<string, string>) {
     return {
       alerts: endpoint?.alerts,
       signals: endpoint?.signals,
+      notes: endpoint?.notes,
       told: messages.length,
       text: messages.map(({ title, body }) => `${title}\n${body}`).join('\n'),
     }
@@ -49,7 +50,8 @@ function watcher(backend: Backend, env: Record<string, string>) {
 }
 
 describe('Ollama, from the server to the message', () => {
-  const SETTINGS = { models: { m: { loadMs: 700, prefillMs: 1, tokenMs: 1 } } }
+  const MODEL = { loadMs: 700, prefillMs: 1, tokenMs: 1 }
+  const SETTINGS = { models: { m: MODEL, other: MODEL } }
   const LIMITS = { CANARY_LIMIT: '250ms', CANARY_CLEAR: '100ms' }
 
   async function watched(env: Record<string, string> = {}, settings = {}) {
@@ -73,11 +75,13 @@ describe('Ollama, from the server to the message', () => {
 
   test('case 58: a cold load does not fire the queue, and nobody loads a model unasked', async () => {
     const unasked = await watched()
-    expect(await unasked.look()).toMatchObject({ alerts: {}, told: 0 })
-    expect(unasked.server.loaded()).toEqual([])
+    expect(await unasked.look()).toMatchObject({ alerts: {}, told: 0, notes: ['canary: not loaded'] })
+    unasked.server.load('other')
+    expect(await unasked.look()).toMatchObject({ alerts: {}, told: 0, notes: ['canary: not loaded, another model is'] })
+    expect(unasked.server.loaded()).toEqual(['other:latest'])
     const asked = await watched({ CANARY_LOAD: 'yes', OLLAMA_TIMEOUT: '400ms' })
     const cold = await asked.look()
-    expect(cold).toMatchObject({ alerts: {}, told: 0 })
+    expect(cold).toMatchObject({ alerts: {}, told: 0, notes: ['canary: cold load'] })
     expect(cold.signals?.canary_load).toBeGreaterThanOrEqual(0.7)
     expect(cold.signals?.canary_wait).toBeLessThan(0.25)
     expect(asked.server.loaded()).toEqual(['m:latest'])
