@@ -42,7 +42,8 @@ export async function runCommand(args: string[]): Promise<number> {
   const own = OPTIONS[command === 'doctor' ? 'doctor' : receives ? 'receive' : 'run']
   const foreign = Object.keys(values).find((option) => !own.includes(option))
   if (foreign !== undefined) return misused(`${command} ${name} has no option --${foreign}`)
-  loadEnvFile('.env')
+  const unread = loadEnvFile('.env')
+  if (unread !== undefined) return failed(unread)
   if (!isBackend(name)) return receive(values.serve ?? '8080')
   if (command === 'doctor') return doctor(name, { push: values.push === true })
   return invoke(name, {
@@ -75,8 +76,7 @@ async function receive(listen: string): Promise<number> {
     await serving.close()
     return 0
   } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error))
-    return 1
+    return failed(error instanceof Error ? error.message : String(error))
   }
 }
 
@@ -103,6 +103,11 @@ function isBackend(name: string): name is Backend {
 
 function misused(why: string): number {
   console.error(`${why}\n\n${USAGE}`)
+  return 1
+}
+
+function failed(why: string): number {
+  console.error(why)
   return 1
 }
 

@@ -24,7 +24,8 @@ async function deploy(args: string[]): Promise<number> {
     options: { package: { type: 'boolean' }, yes: { type: 'boolean' }, help: { type: 'boolean' } },
   })
   if (values.help) return say(USAGE, 0)
-  loadEnvFile('.env')
+  const unread = loadEnvFile('.env')
+  if (unread !== undefined) return say(unread, 1)
   const env = process.env
   const parsed = parseDeployment(env)
   const names = configuredFunctions(env)
