@@ -36,6 +36,8 @@ const LOST_GPU_KEPT = 7 * DAY
 const GAPS = 10
 /** A second copy, or a tick that came late beside the next one, says nothing about the schedule. Milliseconds. */
 const SHORTEST_GAP = 10_000
+/** A gap that differs by less than this share from the one before is a schedule that became rarer: it was told once. */
+const SAME_GAP = 0.1
 
 /**
  * One run's decisions: same state, observations, configuration and time, same result. Endpoints that left the
@@ -184,7 +186,10 @@ function gapOf(previous: State, config: Config, interval: number | undefined, no
   const rule = config.endpoints.flatMap((e) => e.rules).find((r) => r.id === 'gap')
   if (!rule || interval === undefined || previous.ranAt === undefined) return []
   const length = now - previous.ranAt
-  if (length <= rule.limit * interval) return []
+  const limit = rule.limit * interval
+  const last = previous.gaps.at(-1)
+  const isNewSchedule = last !== undefined && last > limit && Math.abs(length - last) <= SAME_GAP * last
+  if (length <= limit || isNewSchedule) return []
   const incident = `|gap|@${previous.ranAt}`
   return [
     {

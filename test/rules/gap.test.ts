@@ -24,3 +24,16 @@ test('case 99: two copies seconds apart do not make the time between their pairs
   expect(follow(pairs)).toEqual([])
   expect(follow([...pairs, 40 * MINUTE])).toEqual(['gap'])
 })
+
+test('a schedule that became rarer is told once, until its interval is learned', () => {
+  const often = Array.from({ length: 12 }, (_, i) => i * MINUTE)
+  const rarer = Array.from({ length: 12 }, (_, i) => (16 + i * 5) * MINUTE + (i % 2) * 2_000)
+  expect(follow([...often, ...rarer])).toEqual(['gap'])
+  expect(follow([...often, ...rarer, 100 * MINUTE])).toEqual(['gap', 'gap'])
+})
+
+test('of two gaps in a row, each is told', () => {
+  const often = Array.from({ length: 12 }, (_, i) => i * MINUTE)
+  expect(follow([...often, 16 * MINUTE, 36 * MINUTE, 37 * MINUTE])).toEqual(['gap', 'gap'])
+  expect(follow([...often, 16 * MINUTE, 17 * MINUTE, 22 * MINUTE])).toEqual(['gap', 'gap'])
+})
