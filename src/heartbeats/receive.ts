@@ -77,7 +77,9 @@ function say(status: BeatAnswer['status'], words: string): BeatAnswer {
 /** Any of the tokens given counts. Hashes are compared, so that neither length nor beginning can be measured. */
 function mayEnter(request: BeatRequest, token: string): boolean {
   const bearer = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
-  const given = [...(bearer === undefined ? [] : [bearer]), ...request.query.getAll('token')]
+  // No token has a blank: one in the query is a plus sign, as base64 has them, that was not encoded.
+  const inQuery = request.query.getAll('token').map((one) => one.replaceAll(' ', '+'))
+  const given = [...(bearer === undefined ? [] : [bearer]), ...inQuery]
   const right = sha256(token)
   // An empty token is never right: it would open the receiver to everybody.
   return token !== '' && given.map((one) => timingSafeEqual(sha256(one), right)).includes(true)
@@ -114,7 +116,8 @@ async function write({ name, interval }: Worker, beat: Beat, deps: ReceiveDeps):
   }
 }
 
-/** A change between alive, begun and failed is news at once; the same failure again, in other words, is not. */
+/** A change between alive and failed is news at once; the same failure again, in other words, is not, nor is a beginning. */
 function isNews(beat: Beat, last: LastWrite): boolean {
-  return beat.kind !== last.beat.kind || beat.exit !== last.beat.exit
+  const failed = ({ kind }: Beat) => kind === 'fail'
+  return failed(beat) !== failed(last.beat) || beat.exit !== last.beat.exit
 }

@@ -51,6 +51,14 @@ describe('the token', () => {
     expect((await send('/indexer', { ...NO_TOKEN, query: new URLSearchParams({ token: TOKEN }) })).status).toBe(204)
   })
 
+  test.each(['token=a%2Bb/c==', 'token=a+b/c==', 'x=1&token=a%2Bb%2Fc%3D%3D'])(
+    'of base64 may stand in the query as it is: %s',
+    async (query) => {
+      const { send } = receiver({ ...CONFIG, token: 'a+b/c==' })
+      expect((await send('/indexer', { ...NO_TOKEN, query: new URLSearchParams(query) })).status).toBe(204)
+    },
+  )
+
   test.each([
     ['none', {}],
     ['a wrong one', { authorization: 'Bearer wrong' }],
@@ -181,9 +189,10 @@ describe('how often it writes', () => {
     [
       [
         [0, '/indexer/start', '', true],
-        [1, '/indexer/0', '', true],
+        [1, '/indexer/0', '', false],
         [2, '/indexer/1', '', true],
         [3, '/indexer/2', '', true],
+        [4, '/indexer/start', '', true],
       ],
     ],
     [

@@ -152,6 +152,20 @@ describe('the receiver behind a function URL', () => {
     expect(await receive(event('POST', '/indexer', { body: 'x'.repeat(4_097) }))).toMatchObject({ statusCode: 413 })
     expect(await receive(event('GET', '/nobody'))).toMatchObject({ statusCode: 404 })
     expect(await receive(event('GET', '/indexer', { headers: {} }))).toMatchObject({ statusCode: 401 })
+    const { headers: _, ...bare } = event('GET', '/indexer')
+    expect(await receive(bare as LambdaFunctionURLEvent)).toMatchObject({ statusCode: 401 })
+  })
+
+  test('a changed configuration counts from the next call on', async () => {
+    const receive = await handler()
+    const ask = async (worker: string) => (await receive(event('GET', `/${worker}`))) as { statusCode: number }
+    expect(await ask('new')).toMatchObject({ statusCode: 404 })
+    vi.stubEnv('HEARTBEAT_WORKERS', 'new=60s+30s')
+    expect(await ask('new')).toMatchObject({ statusCode: 204 })
+    vi.stubEnv('HEARTBEAT_TOKEN', 'another-token-4711')
+    expect(await ask('new')).toMatchObject({ statusCode: 401 })
+    vi.stubEnv('HEARTBEAT_WORKERS', 'new=soon')
+    await expect(receive(event('GET', '/new'))).rejects.toThrow('HEARTBEAT_WORKERS')
   })
 
   test('a wrong configuration is found at the call, not at the import, and again at the next until it is right', async () => {
