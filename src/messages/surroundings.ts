@@ -31,7 +31,7 @@ export function meanwhile(notes: readonly Notification[], main: Notification, ca
   const { scene } = main
   const lines: (Line | undefined)[] = []
   if (scene && ENGINE.includes(main.rule)) {
-    lines.push(verdictLine(main, scene, catalogue), ...trendLines(scene, catalogue))
+    lines.push(verdictLine(main, scene, catalogue), ...trendLines(main, scene, catalogue))
     lines.push(lineOf(catalogue.line.context(contextOf(notes, main, scene)), 5))
     lines.push(lineOf(scene.gpu && catalogue.line.gpu(scene.gpu), 6))
   }
@@ -61,14 +61,19 @@ function verdictLine(main: Notification, scene: Scene, catalogue: Catalogue): Li
   return { text: catalogue.verdicts[verdict.kind](verdict, { restarted: scene.restarted === true }), rank: 1 }
 }
 
-function trendLines(scene: Scene, catalogue: Catalogue): Line[] {
+function trendLines(main: Notification, scene: Scene, catalogue: Catalogue): Line[] {
   const { waiting, kv_cache: kv } = scene.numbers
   const drains = minutesTo(waiting, scene.waitingPerMinute === undefined ? undefined : -scene.waitingPerMinute)
   const isFull = scene.verdict?.kind === 'cache-full' || (kv ?? 0) > 0.99
-  const full = kv === undefined || isFull ? undefined : minutesTo(1 - kv, scene.kvPerMinute)
+  const full = kv === undefined || isFull || hasRoomSaid(main) ? undefined : minutesTo(1 - kv, scene.kvPerMinute)
   return [lineOf(drains && catalogue.line.drains(drains), 3), lineOf(full && catalogue.line.kvFull(full), 3)].filter(
     (line) => line !== undefined,
   )
+}
+
+/** Advice that the cache has room: beside it, "soon full" would be the opposite. */
+function hasRoomSaid(main: Notification): boolean {
+  return advice(main).some((piece) => 'kv' in piece)
 }
 
 function minutesTo(distance: number | undefined, perMinute: number | undefined): number | undefined {
@@ -80,7 +85,7 @@ function minutesTo(distance: number | undefined, perMinute: number | undefined):
 /** The numbers that no line has told yet. */
 function contextOf(notes: readonly Notification[], main: Notification, scene: Scene): Context {
   const told = new Set<string>(notes.map((note) => note.rule))
-  if (notes.length > 0 && advice(main).some((piece) => 'kv' in piece)) told.add('kv_cache')
+  if (notes.length > 0 && hasRoomSaid(main)) told.add('kv_cache')
   const { numbers } = scene
   const isQueueTold = ['waiting', 'inflight', 'stalled'].some((id) => told.has(id))
   const all: Context = {
@@ -105,6 +110,8 @@ function pick<K extends string, V>(name: K, value: V | undefined): { [P in K]?: 
 function sparkOf(scene: Scene, main: Notification, catalogue: Catalogue): string | undefined {
   const drawn = sparkline(scene.spark ?? [])
   if (!drawn || scene.backend === 'heartbeat-check') return undefined
+  // The memory of the fullest GPU says nothing of another's heat or error.
+  if (scene.backend === 'dcgm' && main.rule !== 'gpu_memory') return undefined
   const { numbers, line } = catalogue
   const isWait = scene.backend === 'ollama' || scene.backend === 'openai'
   const isShare = scene.backend === 'dcgm' || scene.backend === 'gateway'
@@ -116,7 +123,11 @@ function sparkOf(scene: Scene, main: Notification, catalogue: Catalogue): string
       : isShare
         ? 'KV'
         : line.sparkOf.queue
-  const isSaid = isWait ? main.rule === 'canary' : QUEUE.includes(main.rule)
+  const isSaid = isWait
+    ? main.rule === 'canary'
+    : isShare
+      ? ['gpu_memory', 'kv_cache'].includes(main.rule)
+      : QUEUE.includes(main.rule)
   // Up and down again: both ends alone would say that nothing was.
   const over = drawn.top >= 2 * Math.max(drawn.first, drawn.last) && drawn.top > 0
   const begin = over ? `${write(drawn.first)} → ${write(drawn.top)}` : write(drawn.first)

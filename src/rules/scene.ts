@@ -29,7 +29,7 @@ const SHOWN: readonly DerivedSignal[] = [
 ]
 const SETTINGS =
   /^(num_gpu_blocks|block_size|gpu_memory_utilization|enable_prefix_caching|max_num_seqs|cache_dtype|cpu_offload_gb)$/
-/** A trend is told only when a straight line explains this much of it, over at least so many runs. */
+/** A trend is told only when a straight line explains this much of it, over at least so many runs, and it goes on: a step is none. */
 const TREND_FIT = 0.8
 const TREND_RUNS = 5
 
@@ -106,6 +106,8 @@ function trend(name: 'waitingPerMinute' | 'kvPerMinute', points: [number, number
   const sxy = known.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0)
   const syy = known.reduce((sum, [, y]) => sum + (y - meanY) ** 2, 0)
   if (sxx === 0 || syy === 0 || sxy ** 2 / (sxx * syy) < TREND_FIT) return {}
+  const [before, latest] = known.slice(-2).map(([, value]) => value)
+  if (Math.sign((latest ?? 0) - (before ?? 0)) !== Math.sign(sxy)) return {}
   return { [name]: Number((sxy / sxx).toPrecision(3)) }
 }
 

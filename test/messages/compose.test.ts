@@ -253,6 +253,24 @@ test('trends are told while they are known and near', () => {
   expect(textOf(queueFact({}, { numbers, waitingPerMinute: -0.01 }))).not.toContain('At this rate')
 })
 
+test('a message does not say both that the cache has room and that it is full soon', () => {
+  const text = textOf(queueFact({}, { verdict: { kind: 'load-grew' }, kvPerMinute: 0.05 }))
+  expect(text).toContain('max_num_seqs can be raised')
+  expect(text).not.toContain('At this rate')
+})
+
+test.each([
+  ['vllm', 'waiting', '▁▄█ 0 → 1'],
+  ['vllm', 'ttft', 'Queue ▁▄█ 0 → 1'],
+  ['gateway', 'kv_cache', '▁▄█ 0 % → 100 %'],
+  ['gateway', 'inflight', 'KV ▁▄█ 0 % → 100 %'],
+  ['dcgm', 'gpu_memory', '▁▄█ 0 % → 100 %'],
+  ['dcgm', 'gpu_temperature', undefined],
+] as const)('the sparkline of %s is named beside %s unless the rule is about it: %s', (backend, rule, line) => {
+  const { body } = write(queueFact({ rule }, { backend, spark: [0, 0.4, 1] }))
+  expect(body.split('\n').find((l) => l.includes('▁'))).toBe(line)
+})
+
 test('case 96: all endpoints gone at once with one cause are one message that suspects the watcher', () => {
   const facts = Array.from({ length: 20 }, (_, index) => downFact(`chat/r${index}`, {}, 20))
   const message = write(facts)

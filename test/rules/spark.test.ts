@@ -14,3 +14,12 @@ test.each([
   const { messages } = play('vllm', [1, 5, 11, 42].map(page), {}, gap)
   expect(messages.map(({ body }) => body).join()).toContain(said)
 })
+
+test.each([
+  ['that goes on', [0.3, 0.4, 0.5, 0.6, 0.7, 0.8], true],
+  ['that has come to a stand', [0.3, 0.4, 0.5, 0.6, 0.7, 0.7], false],
+])('a rise of the KV cache %s: %s, told ahead: %s', (_, rise, isForeseen) => {
+  const pages = rise.map((kv, minute) => page(minute < 5 ? 1 : 42).replace(/0\.3$/m, String(kv)))
+  const { messages } = play('vllm', pages)
+  expect(messages.some(({ body }) => body.includes('the KV cache is full in'))).toBe(isForeseen)
+})
