@@ -35,7 +35,7 @@ export interface Alias {
   plus?: readonly string[]
   /** The published value times this is the signal's unit: 0.01 for percent. */
   scale?: number
-  /** The series that makes the whole together with this one; the value is this / (this + rest). Unknown without it. */
+  /** The series, in MiB as this one, that makes the whole together with it; the value is this / (this + rest). Unknown without it. */
   rest?: string
   /** Values by which the server says that it does not measure this: unknown, and no fault. */
   off?: readonly number[]
@@ -66,7 +66,9 @@ export interface BackendTable {
   /** A label whose empty value marks the total of its other values. */
   totalLabel?: string
   /** The labels that name a subject. */
-  subject?: { kind: 'gpu'; id: string; instance: string; name: readonly string[] } | { kind: 'upstream'; id: string }
+  subject?:
+    | { kind: 'gpu'; id: string; number: string; instance: string; name: readonly string[] }
+    | { kind: 'upstream'; id: string }
   /** A series with value 1 whose labels are the server's settings. */
   settings?: readonly string[]
   /** Publishes nothing before its first request, so an empty body is healthy. */

@@ -27,7 +27,13 @@ export const dcgm: BackendTable = {
   modelLabels: [],
   repeats: [],
   ignored: ['err_code', 'err_msg', ...['pod', 'namespace', 'container', 'pod_name', 'pod_namespace', 'container_name']],
-  subject: { kind: 'gpu', id: 'UUID', instance: 'GPU_I_ID', name: ['modelName', 'gpu', 'GPU_I_PROFILE'] },
+  subject: {
+    kind: 'gpu',
+    id: 'UUID',
+    number: 'gpu',
+    instance: 'GPU_I_ID',
+    name: ['modelName', 'gpu', 'GPU_I_PROFILE'],
+  },
   recognise: [
     { series: 'DCGM_FI_PROF_GR_ENGINE_ACTIVE', as: 'DCGM exporter with profiling (4.x)' },
     { series: 'DCGM_FI_DEV_FB_USED', as: 'DCGM exporter' },

@@ -57,6 +57,9 @@ function publishedOf(name: string, alias: NamedAlias, { page, table, selection, 
   return published
 }
 
+/** 16 TiB: no GPU has so much, and all of DCGM's numbers for "not supported" are larger, whole or floating, 32 bits or 64. */
+const LARGEST_MIB = 2 ** 24
+
 /** The published value in the signal's unit, or its share of itself and the rest. */
 function judge(
   signal: Signal,
@@ -67,19 +70,25 @@ function judge(
   if (published.isStale || rest?.isStale) return { value: Number.NaN, fault: 'stale-sample' }
   if (!rest) return { value: published.value * scale, fault: faultOf(signal, published.value * scale) }
   const value = published.value / (published.value + rest.value)
-  const areBelievable = [published, rest].every((part) => part.value >= 0 && part.value < Number.MAX_SAFE_INTEGER)
+  const areBelievable = [published, rest].every((part) => part.value >= 0 && part.value < LARGEST_MIB)
   return { value, fault: areBelievable ? faultOf(signal, value) : 'out-of-range' }
 }
 
 /**
- * `GPU-…`, `GPU-…/mig 3`, or the upstream's name; `undefined` where the labels name no GPU. An upstream is known by
- * whatever labels it has: one that is passed over would be unhealthy without a word.
+ * `GPU-…`, `GPU-…/mig 3`, or the upstream's name; `undefined` where the labels name no GPU. Where the name itself is
+ * missing (labels are rewritten on the way), a GPU is its number, and an upstream whatever its labels say: one that is
+ * passed over would be unhealthy without a word.
  */
 function subjectOf({ values }: Labels, { subject }: BackendTable): string | undefined {
-  const id = subject && (values[subject.id] ?? (subject.kind === 'upstream' ? allOf(values) : undefined))
+  if (!subject) return undefined
+  const id = values[subject.id] ?? (subject.kind === 'gpu' ? numbered(values[subject.number]) : allOf(values))
   if (id === undefined || id === '__proto__') return undefined // foreign text becomes a key
-  const instance = subject?.kind === 'gpu' ? values[subject.instance] : undefined
+  const instance = subject.kind === 'gpu' ? values[subject.instance] : undefined
   return instance === undefined ? id : `${id}/mig ${instance}`
+}
+
+function numbered(number: string | undefined): string | undefined {
+  return number === undefined ? undefined : `gpu ${number}`
 }
 
 /** `backend a, zone b`. */

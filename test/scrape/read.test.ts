@@ -456,15 +456,23 @@ describe('GPUs', () => {
     },
   )
 
-  test('memory of a sentinel is unknown, not full', () => {
-    const body = gpu('DEV_FB_USED', '9223372036854775794') + gpu('DEV_FB_FREE', 1000)
-    expect(readingsOf('dcgm', body)).toMatchObject({
-      subjects: { 'GPU-1': {} },
-      faults: [{ signal: 'gpu_memory', what: 'out-of-range' }],
-    })
+  test.each(['9223372036854775794', '140737488355328.000000', '2147483632'])(
+    'memory of the sentinel %s is unknown, not full',
+    (sentinel) => {
+      const body = gpu('DEV_FB_USED', sentinel) + gpu('DEV_FB_FREE', 1000)
+      expect(readingsOf('dcgm', body)).toMatchObject({
+        subjects: { 'GPU-1': {} },
+        faults: [{ signal: 'gpu_memory', what: 'out-of-range' }],
+      })
+    },
+  )
+
+  test('a GPU without a UUID is its number', () => {
+    const body = 'DCGM_FI_DEV_FB_USED{gpu="3"} 30\nDCGM_FI_DEV_FB_FREE{gpu="3"} 10\nDCGM_FI_DEV_GPU_TEMP{gpu="3"} 60\n'
+    expect(readingsOf('dcgm', body).subjects).toEqual({ 'gpu 3': { gpu_memory: 0.75, gpu_temperature: 60 } })
   })
 
-  test('labels without a UUID, or with a dangerous one, name no GPU', () => {
+  test('labels without UUID and number, or with a dangerous one, name no GPU', () => {
     expect(readingsOf('dcgm', 'DCGM_FI_DEV_GPU_TEMP 0\nDCGM_FI_DEV_GPU_TEMP{UUID="__proto__"} 50\n').subjects).toEqual(
       {},
     )
