@@ -19,11 +19,14 @@ export interface InvokeOptions {
   shard: string | undefined
 }
 
+/** A timer that is given more than 2^31 milliseconds does not wait at all. */
+const LONGEST_WAIT = 24 * 24 * 60 * 60_000
+
 /** Real runs of one function with the environment. @returns the exit code: 0 when the (last) run completed. */
 export async function invoke(backend: Backend, options: InvokeOptions): Promise<number> {
   const every = options.every === undefined ? undefined : parseDuration(options.every)
-  if (options.every !== undefined && !every) {
-    console.error(`--every ${options.every}: may be a time with its unit, above 0, as in 30s or 5m`)
+  if (options.every !== undefined && (!every || every > LONGEST_WAIT)) {
+    console.error(`--every ${options.every}: may be a time with its unit, above 0 and at most 24d, as in 30s or 5m`)
     return 1
   }
   const parsed = parseConfig(backend, process.env, { lambda: false })
@@ -37,7 +40,7 @@ export async function invoke(backend: Backend, options: InvokeOptions): Promise<
     return 1
   }
   const config = { ...parsed.config, ...(shard && { shard }) }
-  if (!options.json) for (const line of hints(config)) console.error(line)
+  for (const line of options.json ? config.warnings : hints(config)) console.error(line)
   if (every === undefined) return once(config, options)
   return repeat(config, options, every)
 }
@@ -79,8 +82,11 @@ async function once(config: Config, options: InvokeOptions): Promise<number> {
       dryRun: options.dryRun,
       deadline: io.now() + limitOf(config),
     })
-    if (options.json) console.log(JSON.stringify(report.result, null, 2))
-    else {
+    if (options.json) {
+      console.log(JSON.stringify(report.result, null, 2))
+      // Without a push server a push goes to whoever sits here, beside the result.
+      if (!config.push) for (const message of report.messages) console.error(frame(message.title, message.body))
+    } else {
       console.log(renderRun(report.result, report.config))
       if (options.why) console.log(`\n${renderDecisions(report.decisions)}`)
       for (const message of report.messages) console.log(`\n${frame(message.title, message.body)}`)

@@ -30,9 +30,9 @@ describe('what is typed wrong is said in the first line, with the usage below, a
     expect(said.join('\n')).toContain('invoke <function>')
   })
 
-  test.each(['5', '0s', 'often'])('--every %s says what it may be', async (every) => {
+  test.each(['5', '0s', '25d', 'often'])('--every %s says what it may be', async (every) => {
     expect(await runCommand(['invoke', 'vllm', '--every', every])).toBe(1)
-    expect(said).toEqual([`--every ${every}: may be a time with its unit, above 0, as in 30s or 5m`])
+    expect(said).toEqual([`--every ${every}: may be a time with its unit, above 0 and at most 24d, as in 30s or 5m`])
   })
 })
 

@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { invoke } from '../../src/cli/invoke.ts'
+import { serve } from '../scrape/loopback.ts'
+
+const JSON_ONLY = { dryRun: false, json: true, why: false, every: undefined, shard: undefined }
+const PAGE = 'vllm:num_requests_waiting 30\nvllm:num_requests_running 16\nvllm:kv_cache_usage_perc 0.1\n'
+const out: string[] = []
+const err: string[] = []
+let dir: string
+
+beforeEach(async () => {
+  dir = await mkdtemp(path.join(os.tmpdir(), 'queuebell-invoke-'))
+  vi.stubEnv('STATE_DIR', dir)
+  vi.stubEnv(
+    'VLLM_ENDPOINTS',
+    `chat=${(await serve((_, response) => response.writeHead(200, { 'content-type': 'text/plain' }).end(PAGE))).url}`,
+  )
+  vi.spyOn(console, 'log').mockImplementation((text) => out.push(String(text)))
+  vi.spyOn(console, 'error').mockImplementation((text) => err.push(String(text)))
+})
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  vi.restoreAllMocks()
+  out.length = 0
+  err.length = 0
+  await rm(dir, { recursive: true })
+})
+
+test('without a push server the result stands alone on standard output, and the push beside it', async () => {
+  expect(await invoke('vllm', JSON_ONLY)).toBe(0)
+  expect(JSON.parse(out.join('\n'))).toMatchObject({ outcome: 'completed', pushes: { delivered: 1 } })
+  expect(err.join('\n')).toContain('Inference queue is growing: chat\n│ 30 requests are waiting (limit 20)')
+})
+
+test('with a push server the push goes there alone', async () => {
+  const { url, requests } = await serve((_, response) => response.end('{}'))
+  vi.stubEnv('NOTIFLY_URL', url)
+  vi.stubEnv('NOTIFLY_TOKEN', 'planted-4711')
+  expect(await invoke('vllm', JSON_ONLY)).toBe(0)
+  expect([requests.length, err]).toEqual([1, []])
+})
+
+test('what works but will surprise is said beside the result, too', async () => {
+  vi.stubEnv('METRICS_URL', 'http://h:8000')
+  await invoke('vllm', { ...JSON_ONLY, dryRun: true })
+  expect(err[0]).toBe('METRICS_URL is not used, because VLLM_ENDPOINTS is set')
+})
