@@ -10,10 +10,10 @@ export interface Facts {
 /** Characters that a text from outside may take, by field; others get the last number. */
 const LENGTHS: Readonly<Record<string, number>> = {
   detail: 160,
-  body: 160,
+  body: 1_000,
   code: 40,
   endpoint: 60,
-  subject: 48,
+  subject: 80,
   model: 60,
   modelMissing: 60,
   kvAt: 40,

@@ -626,8 +626,14 @@ function beats(): Sample[] {
 
 function lives(): Sample[] {
   return [
-    { name: 'the watcher did not run', facts: [ofWatcher('gap', { gap: { length: 47 * MINUTE, interval: MINUTE } })] },
-    { name: 'state broken', facts: [ofWatcher('state-broken')] },
+    {
+      name: 'the watcher did not run',
+      facts: [ofWatcher('gap', { subject: 'vllm', gap: { length: 47 * MINUTE, interval: MINUTE } })],
+    },
+    {
+      name: 'state broken',
+      facts: [ofWatcher('state-broken', { subject: 'queuebell/vllm.broken-2026-11-30T03-12-00.000Z.json' })],
+    },
   ]
 }
 

@@ -25,8 +25,9 @@ export function ofOne(facts: Facts, catalogue: Catalogue, now: number): Draft {
 function titleOf(note: Notification, catalogue: Catalogue): string {
   const rule = catalogue.rules[note.rule]
   const headline = headlineOf(note, catalogue)
-  const place = note.endpoint ?? note.scene?.backend
-  const inBrackets = note.subject === undefined ? note.scene?.model : shortGpu(note.subject)
+  // Of the watcher itself: which of its functions.
+  const place = note.endpoint ?? note.scene?.backend ?? (note.rule === 'gap' ? note.subject : undefined)
+  const inBrackets = note.subject === undefined || place === note.subject ? note.scene?.model : shortGpu(note.subject)
   const titled = (sign: string, text: string) => fitTitle(sign, text, place, inBrackets)
   switch (note.reason) {
     case 'fired':
@@ -62,7 +63,10 @@ function nowLines(note: Notification, catalogue: Catalogue, now: number): Line[]
     .filter((part) => part !== undefined)
     .join(' ')
   const words =
-    note.failure?.detail ?? note.beat?.failed?.body ?? (isCanaryRule(note) ? note.scene?.canary?.detail : undefined)
+    note.failure?.detail ??
+    note.beat?.failed?.body ??
+    note.beat?.body ??
+    (isCanaryRule(note) ? note.scene?.canary?.detail : undefined)
   if (words === undefined) return [{ text, rank: 0 }]
   const said =
     note.failure?.kind === 'redirected' && !isCanary(note)

@@ -123,11 +123,7 @@ function sparkOf(scene: Scene, main: Notification, catalogue: Catalogue): string
       : isShare
         ? 'KV'
         : line.sparkOf.queue
-  const isSaid = isWait
-    ? main.rule === 'canary'
-    : isShare
-      ? ['gpu_memory', 'kv_cache'].includes(main.rule)
-      : QUEUE.includes(main.rule)
+  const isSaid = isWait ? main.rule === 'canary' : isShare ? main.rule === 'gpu_memory' : QUEUE.includes(main.rule)
   // Up and down again: both ends alone would say that nothing was.
   const over = drawn.top >= 2 * Math.max(drawn.first, drawn.last) && drawn.top > 0
   const begin = over ? `${write(drawn.first)} → ${write(drawn.top)}` : write(drawn.first)

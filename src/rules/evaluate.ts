@@ -1,5 +1,5 @@
 import { shownUrl } from '../config/address.ts'
-import type { Config } from '../config/config.ts'
+import { type Config, functionName } from '../config/config.ts'
 import type { EndpointResult } from '../result.ts'
 import type { Notification } from '../state/notification.ts'
 import { enqueue } from '../state/outbox.ts'
@@ -190,13 +190,15 @@ function gapOf(previous: State, config: Config, interval: number | undefined, no
   const last = previous.gaps.at(-1)
   const isNewSchedule = last !== undefined && last > limit && Math.abs(length - last) <= SAME_GAP * last
   if (length <= limit || isNewSchedule) return []
-  const incident = `|gap|@${previous.ranAt}`
+  const subject = functionName(config)
+  const incident = `|gap|${subject}@${previous.ranAt}`
   return [
     {
       id: `${incident}/told-once/${now}`,
       incident,
       reason: 'told-once',
       rule: 'gap',
+      subject,
       priority: rule.priority,
       at: now,
       firedAt: previous.ranAt,

@@ -119,7 +119,14 @@ export interface About {
   /** `blind`, of the endpoint that stands for the sources of endpoints: those that could not be used. */
   unread?: string[]
   /** `heartbeat`: milliseconds; `never`: no beat ever came. */
-  beat?: { age?: number; interval: number; grace: number; never: boolean; failed?: { exit?: number; body?: string } }
+  beat?: {
+    age?: number
+    interval: number
+    grace: number
+    never: boolean
+    failed?: { exit?: number; body?: string }
+    body?: string
+  }
 }
 
 /** The fact to tell, complete in itself: the message is written from it, perhaps runs later. */
@@ -132,7 +139,7 @@ export interface Notification extends About {
   rule: RuleId | 'state-broken'
   /** Absent for what concerns the watcher itself. */
   endpoint?: string
-  /** A GPU, an upstream or a reason, where the rule has one. */
+  /** A GPU, an upstream or a reason, where the rule has one; of the watcher itself its function, or the copy of its state. */
   subject?: string
   priority: number
   /** Epoch milliseconds. */

@@ -262,7 +262,6 @@ test('a message does not say both that the cache has room and that it is full so
 test.each([
   ['vllm', 'waiting', '▁▄█ 0 → 1'],
   ['vllm', 'ttft', 'Queue ▁▄█ 0 → 1'],
-  ['gateway', 'kv_cache', '▁▄█ 0 % → 100 %'],
   ['gateway', 'inflight', 'KV ▁▄█ 0 % → 100 %'],
   ['dcgm', 'gpu_memory', '▁▄█ 0 % → 100 %'],
   ['dcgm', 'gpu_temperature', undefined],
@@ -344,11 +343,13 @@ test('heartbeats: late, never seen, failed with its exit code and its own words'
   )
 })
 
-test("the watcher's own gap is told without an endpoint", () => {
+test("the watcher's own gap names the function that did not run", () => {
   const {
     endpoint: _,
     scene: __,
     ...fact
-  } = queueFact({ rule: 'gap', reason: 'told-once', gap: { length: 47 * MINUTE, interval: MINUTE } })
-  expect(textOf(fact)).toContain('⏸️ The watcher did not run\nNothing was watched for 47 min; a run is due every 1 min.')
+  } = queueFact({ rule: 'gap', reason: 'told-once', subject: 'vllm', gap: { length: 47 * MINUTE, interval: MINUTE } })
+  expect(textOf(fact)).toContain(
+    '⏸️ The watcher did not run: vllm\nvllm: nothing was watched for 47 min; a run is due every 1 min.',
+  )
 })

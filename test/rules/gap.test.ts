@@ -37,3 +37,12 @@ test('of two gaps in a row, each is told', () => {
   expect(follow([...often, 16 * MINUTE, 36 * MINUTE, 37 * MINUTE])).toEqual(['gap', 'gap'])
   expect(follow([...often, 16 * MINUTE, 17 * MINUTE, 22 * MINUTE])).toEqual(['gap', 'gap'])
 })
+
+test('a gap names the function, and its shard, that did not run', () => {
+  const parsed = parseConfig('vllm', { VLLM_ENDPOINTS: 'a=http://127.0.0.1:1001' }, { lambda: false })
+  if ('problems' in parsed) throw new Error(parsed.problems.join('\n'))
+  const state = { ...emptyState(), gaps: Array.from({ length: 5 }, () => MINUTE), ranAt: 0 }
+  const subjectIn = (config: typeof parsed.config) => evaluate(state, [], config, 47 * MINUTE).notifications[0]?.subject
+  expect(subjectIn(parsed.config)).toBe('vllm')
+  expect(subjectIn({ ...parsed.config, shard: { index: 2, of: 8 } })).toBe('vllm.2-of-8')
+})
