@@ -36,8 +36,10 @@ export class RunFailed extends Error {
   override name = 'RunFailed'
 }
 
-/** Without a limit of the platform's, a run ends itself after this much. */
+/** Without a limit of the platform's, a run ends itself after this much, or when the slowest answer has had its time. */
 const LOCAL_LIMIT = 50_000
+/** Kept for the state and the pushes after the slowest answer. */
+const AFTER_ANSWERS = 10_000
 /** Kept back from the platform's limit, to end by ourselves. */
 const MARGIN = 1_000
 
@@ -141,7 +143,8 @@ export function realIO(config: Config, requestId?: string): IO {
 export function limitOf(config: Config, context?: ScheduledContext): number {
   const left = context?.getRemainingTimeInMillis?.()
   if (left !== undefined) return Math.max(1_000, left - MARGIN)
-  return LOCAL_LIMIT + (config.canary.load ? config.canary.loadTimeout : 0)
+  const slowest = config.endpoints.reduce((most, { timeout }) => Math.max(most, timeout), 0)
+  return Math.max(LOCAL_LIMIT, slowest + AFTER_ANSWERS) + (config.canary.load ? config.canary.loadTimeout : 0)
 }
 
 /** The same error without a secret in it. */
