@@ -6,7 +6,8 @@ import type { Message } from './push/message.ts'
 import type { PushOutcome, push } from './push/push.ts'
 import { openDispatcher } from './scrape/get.ts'
 import type { Notification } from './state/notification.ts'
-import type { Delivery } from './state/outbox.ts'
+import { type Delivery, firstAtOf } from './state/outbox.ts'
+import type { Outgoing } from './state/state.ts'
 
 export interface Sent {
   deliveries: Delivery[]
@@ -25,7 +26,7 @@ export async function deliver(
   groups: readonly Notification[][],
   config: Config,
   io: IO,
-  options: { now: number; deadline: number; push: typeof push },
+  options: { outbox: readonly Outgoing[]; now: number; deadline: number; push: typeof push },
 ): Promise<Sent> {
   const sent: Sent = { deliveries: [], messages: [], delivered: 0, refused: 0, problems: [] }
   if (groups.length === 0) return sent
@@ -34,7 +35,7 @@ export async function deliver(
     for (const group of groups) {
       const message = writeOrSay(group, config, options.now, (problem) => sent.problems.push(problem))
       const outcome = await send(group, message, config, io, { ...options, dispatcher: connections.dispatcher })
-      note(sent, group, message, outcome)
+      note(sent, group, message, outcome, io.now())
     }
   } finally {
     await connections.close()
@@ -85,7 +86,7 @@ async function send(
   message: Message,
   config: Config,
   io: IO,
-  options: { now: number; deadline: number; push: typeof push; dispatcher: unknown },
+  options: { outbox: readonly Outgoing[]; now: number; deadline: number; push: typeof push; dispatcher: unknown },
 ): Promise<PushOutcome> {
   const log = withFields(io.log, about(group))
   if (!config.push) {
@@ -99,6 +100,7 @@ async function send(
     dispatcher: options.dispatcher,
     maybeSent: group.some((n) => n.maybeSent === true),
     about: group.map((n) => n.id),
+    firstAt: firstAtOf(options.outbox, group, options.now),
     shorter: () => writeOrSay(group, config, options.now, () => {}, SHORT_BYTES),
   })
 }
@@ -111,7 +113,8 @@ function about(group: readonly Notification[]): { endpoint?: string; endpoints?:
   return others.length > 0 ? { endpoints } : { endpoint: first }
 }
 
-function note(sent: Sent, group: readonly Notification[], message: Message, outcome: PushOutcome): void {
+/** @param at epoch milliseconds of the answer: what a server asks for counts from there. */
+function note(sent: Sent, group: readonly Notification[], message: Message, outcome: PushOutcome, at: number): void {
   sent.messages.push(message)
   if (outcome.kind === 'delivered') sent.delivered += 1
   if (outcome.kind === 'refused') sent.refused += 1
@@ -121,6 +124,10 @@ function note(sent: Sent, group: readonly Notification[], message: Message, outc
     const advice = outcome.advice ?? 'check NOTIFLY_URL and NOTIFLY_TOKEN'
     sent.problems.push(`the push server did not take a message (${why}): ${advice}`)
   }
-  const { kind, retryAfter } = outcome
-  sent.deliveries.push(...group.map(({ id }) => ({ id, kind, ...(retryAfter === undefined ? {} : { retryAfter }) })))
+  const { kind, retryAfter, firstAfter } = outcome
+  const waits = {
+    ...(retryAfter === undefined ? {} : { retryAt: at + retryAfter }),
+    ...(firstAfter === undefined ? {} : { firstAt: at + firstAfter }),
+  }
+  sent.deliveries.push(...group.map(({ id }) => ({ id, kind, ...waits })))
 }

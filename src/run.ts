@@ -113,7 +113,13 @@ async function runOnce(given: RunOptions & { network: Network; id: string; now: 
   const saved = await saveDecision(opened, decide, session)
   if (saved.kind !== 'saved') return passedOver(saved.kind, options, now)
   const { evaluation, due } = saved.decision
-  const sent = await deliver(group(due), config, io, { now, deadline: deadline - SETTLING, push: network.push })
+  const { outbox } = saved.state
+  const sent = await deliver(group(due), config, io, {
+    outbox,
+    now,
+    deadline: deadline - SETTLING,
+    push: network.push,
+  })
   const settled = due.length === 0 ? saved.state : await saveSettled(saved, sent.deliveries, session)
   return conclude({ evaluation, sent, settled }, options, now)
 }

@@ -14,6 +14,8 @@ export interface PushOptions {
   maybeSent: boolean
   /** Ids of the notifications that the message tells, for the log. */
   about?: readonly string[]
+  /** Epoch milliseconds: the first server asked, for this message, not to be asked before. The fallback may be. */
+  firstAt?: number | undefined
   /** The same message in fewer words, asked for when the server finds it too large. */
   shorter(): Message
 }
@@ -32,8 +34,10 @@ export interface PushOutcome {
   status?: number
   /** Its own words or the network's code, masked. */
   reason?: string
-  /** Milliseconds for which the server asked to be left alone. */
+  /** Milliseconds for which no server wants to be asked. */
   retryAfter?: number
+  /** Milliseconds for which the first server asked to be left alone, where the fallback did not. */
+  firstAfter?: number
   by?: 'first' | 'fallback'
 }
 
@@ -48,21 +52,40 @@ const FIRST_SHARE = 2 / 3
 /** Sends one message, to the first server and, if that could not take it, to the fallback. Never throws. */
 export async function push(message: Message, config: PushConfig, options: PushOptions): Promise<PushOutcome> {
   const { fallback } = config
-  if (fallback === undefined) return deliver(message, config, 'first', { ...options, config })
   const now = options.io.now()
-  const deadline = now + (options.deadline - now) * FIRST_SHARE
-  const first = await deliver(message, config, 'first', { ...options, config, deadline })
-  if (first.kind === 'delivered' || (first.kind === 'unanswered' && !options.maybeSent)) return first
+  const share = fallback === undefined ? 1 : FIRST_SHARE
+  const deadline = now + (options.deadline - now) * share
+  const first =
+    options.firstAt !== undefined && options.firstAt > now
+      ? leftAlone(options.firstAt - now)
+      : await deliver(message, config, 'first', { ...options, config, deadline })
+  if (fallback === undefined || first.kind === 'delivered' || (first.kind === 'unanswered' && !options.maybeSent))
+    return first
+  const asked = options.io.now()
   const second = await deliver(message, fallback, 'fallback', { ...options, config })
-  return join(first, second)
+  return join(first, second, options.io.now() - asked)
 }
 
-/** Both servers were asked: what counts for the message as a whole, with the facts of the one that needs looking at. */
-function join(first: PushOutcome, second: PushOutcome): PushOutcome {
-  const { kind: _, ...facts } = second.misconfigured && !first.misconfigured ? second : first
+function leftAlone(retryAfter: number): PushOutcome {
+  return { kind: 'waiting', misconfigured: false, reason: 'the push server asked to be left alone', retryAfter }
+}
+
+/**
+ * Both servers were asked: what counts for the message as a whole, with the facts of the one that needs looking at.
+ * @param passed milliseconds that the second took.
+ */
+function join(first: PushOutcome, second: PushOutcome, passed: number): PushOutcome {
+  const { kind: _, retryAfter: __, ...facts } = second.misconfigured && !first.misconfigured ? second : first
   if (second.kind === 'delivered') return { ...facts, kind: 'delivered', by: 'fallback' }
   const kinds = [first.kind, second.kind]
-  return { ...facts, kind: (['unanswered', 'waiting'] as const).find((kind) => kinds.includes(kind)) ?? 'refused' }
+  const kind = (['unanswered', 'waiting'] as const).find((one) => kinds.includes(one)) ?? 'refused'
+  return { ...facts, kind, ...waits(first.retryAfter && first.retryAfter - passed, second.retryAfter) }
+}
+
+/** One server that wants to be left alone does not keep the message from the other. */
+function waits(first: number | undefined, second: number | undefined): Partial<PushOutcome> {
+  if (first === undefined) return {}
+  return { firstAfter: first, ...(second === undefined ? {} : { retryAfter: Math.min(first, second) }) }
 }
 
 /** One server, up to three tries. */
@@ -108,7 +131,8 @@ function outcome(
     ...(action === 'misconfigured' ? { advice: advice(answer, by) } : {}),
     ...(typeof answer === 'number' ? { status: answer } : {}),
     ...(reason === undefined ? {} : { reason }),
-    ...(retryAfter === undefined ? {} : { retryAfter }),
+    // What we must mend is tried at each run, so that each fails until it is.
+    ...(retryAfter === undefined || action !== 'again' ? {} : { retryAfter }),
   }
   switch (action) {
     case 'delivered':

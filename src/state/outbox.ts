@@ -5,8 +5,10 @@ import type { Alert, Outgoing, State } from './state.ts'
 export interface Delivery {
   id: string
   kind: 'delivered' | 'waiting' | 'unanswered' | 'refused'
-  /** Milliseconds the server asked us to wait. */
-  retryAfter?: number
+  /** Epoch milliseconds: not before, as the servers asked. */
+  retryAt?: number
+  /** Epoch milliseconds: the first server not before, the fallback at any time. */
+  firstAt?: number
 }
 
 /** Puts notifications that are not there yet at the end of the outbox. */
@@ -30,6 +32,14 @@ export function claimDue(state: State, by: string, now: number, until: number): 
     return { ...item, notification, claim: { by, until }, tries: item.tries + 1 }
   })
   return { state: { ...state, outbox }, due }
+}
+
+/** Epoch milliseconds before which the first push server wants to be asked for none of these; `undefined`: it may be. */
+export function firstAtOf(outbox: readonly Outgoing[], due: readonly Notification[], now: number): number | undefined {
+  const ids = new Set(due.map(({ id }) => id))
+  const times = outbox.flatMap(({ notification, firstAt }) => (ids.has(notification.id) ? (firstAt ?? []) : []))
+  const ahead = times.filter((time) => isAhead(time, now))
+  return ahead.length > 0 ? Math.max(...ahead) : undefined
 }
 
 /** Another run is trying this one right now. */
@@ -66,18 +76,18 @@ export function settle(state: State, deliveries: readonly Delivery[], now: numbe
     if (delivery.kind === 'delivered' || delivery.kind === 'refused') return []
     const notification = delivery.kind === 'unanswered' ? { ...item.notification, maybeSent: true } : item.notification
     if (item.claim?.by !== by) return [{ ...item, notification }]
-    const { claim: _, retryAt: __, ...rest } = item
-    const pause = pauseAfter(delivery, item)
-    return [{ ...rest, notification, ...(pause === undefined ? {} : { retryAt: now + pause }) }]
+    const { claim: _, retryAt: __, firstAt: ___, ...rest } = item
+    const { retryAt = pauseAfter(delivery, item, now), firstAt } = delivery
+    const waits = { ...(retryAt === undefined ? {} : { retryAt }), ...(firstAt === undefined ? {} : { firstAt }) }
+    return [{ ...rest, notification, ...waits }]
   })
   return { ...state, outbox, endpoints: toldOf(state, settled, now) }
 }
 
-/** What the server asked for; after answers that were lost again and again, 2, 4, then 5 minutes, lest each run repeat a message that had arrived. */
-function pauseAfter(delivery: Delivery, { notification, tries }: Outgoing): number | undefined {
-  if (delivery.retryAfter !== undefined) return delivery.retryAfter
-  if (delivery.kind !== 'unanswered' || notification.maybeSent !== true || tries < 2) return undefined
-  return Math.min(2 ** (tries - 1) * 60_000, LONGEST_PAUSE) - EARLY
+/** Until when: after answers that were lost again and again, 2, 4, then 5 minutes, lest each run repeat a message that had arrived. */
+function pauseAfter({ kind }: Delivery, { notification, tries }: Outgoing, now: number): number | undefined {
+  if (kind !== 'unanswered' || notification.maybeSent !== true || tries < 2) return undefined
+  return now + Math.min(2 ** (tries - 1) * 60_000, LONGEST_PAUSE) - EARLY
 }
 
 /** The endpoints with what was told noted on their alerts: copied once, since a thousand may be told of at once. */

@@ -84,6 +84,8 @@ const OUTGOING = z.object({
   claim: z.optional(z.object({ by: z.string(), until: time })),
   /** Not before. */
   retryAt: z.optional(time),
+  /** The first push server not before, as it asked; the fallback at any time. */
+  firstAt: z.optional(time),
   tries: count,
 })
 export type Outgoing = z.infer<typeof OUTGOING>

@@ -113,6 +113,37 @@ describe('a push server that fails', () => {
     },
   )
 
+  test.each([301, 401, 403, 404])(
+    '%i fails the next run too, whatever time the server asks for beside it',
+    async (code) => {
+      const { inbox, run } = await open()
+      inbox.meet(status(code, { 'retry-after': '3600' }), 2)
+      for (const minute of [0, 1]) expect((await run(minute, 42)).problems).toHaveLength(1)
+      expect((await run(2, 42)).result.pushes.delivered).toBe(1)
+    },
+  )
+
+  test('Retry-After counts from the answer, not from the beginning of the run', async () => {
+    const { inbox, run } = await open()
+    inbox.meet(status(503), 1)
+    inbox.meet(status(429, { 'retry-after': '120' }), 1) // a second after the first
+    await run(0, 42)
+    expect((await run(2, 42)).result.pushes).toEqual({ delivered: 0, waiting: 1, refused: 0 })
+    expect((await run(3, 42)).result.pushes.delivered).toBe(1)
+    expect(inbox.attempts()).toBe(3)
+  })
+
+  test('the fallback gets what it could not take while the first wants to be left alone', async () => {
+    const fallback = await openInbox()
+    const { inbox, run } = await open({ NOTIFLY_FALLBACK_URL: fallback.url, NOTIFLY_FALLBACK_TOKEN: 'token' })
+    inbox.meet(status(429, { 'retry-after': '3600' }), 9)
+    fallback.meet(status(503), 3)
+    expect((await run(0, 42)).result.pushes.waiting).toBe(1)
+    expect((await run(1, 42)).result.pushes.delivered).toBe(1)
+    expect({ first: inbox.attempts(), fallback: fallback.received.length }).toEqual({ first: 1, fallback: 1 })
+    await fallback.close()
+  })
+
   test('case 100: 400 is dropped once, with the reason in the log, and nothing is told of its end', async () => {
     const { inbox, run, lines, titles } = await open()
     inbox.meet({ kind: 'status', status: 400, body: '{"error":"message too odd"}' })

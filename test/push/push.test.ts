@@ -198,6 +198,37 @@ describe('a message that is too large', () => {
 })
 
 describe('the fallback server', () => {
+  const asking = (seconds: number): Answer => ({ status: 429, headers: { 'retry-after': `${seconds}` } })
+  test.each<[string, Answer, Answer, { firstAfter?: number; retryAfter?: number }]>([
+    [
+      'the first alone wants to be left alone: the fallback is asked at the next run',
+      asking(600),
+      503,
+      { firstAfter: 596_000 },
+    ],
+    [
+      'both do: the message waits for whoever is ready first',
+      asking(600),
+      asking(120),
+      { firstAfter: 600_000, retryAfter: 120_000 },
+    ],
+    ['the fallback alone does: the first is asked at the next run', 503, asking(600), {}],
+    ['the first does, and the token of the fallback is wrong', asking(600), 401, { firstAfter: 600_000 }],
+  ])('when neither takes it and %s', async (_, first, fallback, waits) => {
+    const { outcome } = await pushWith(withFallback, { first: [first], fallback: [fallback] })
+    const { firstAfter, retryAfter } = outcome
+    expect({ firstAfter, retryAfter }).toEqual({ firstAfter: undefined, retryAfter: undefined, ...waits })
+  })
+
+  test('is asked alone while the first wants to be left alone', async () => {
+    const firstAt = Date.UTC(2026, 10, 30, 12, 5)
+    const sent = await pushWith(withFallback, { first: [200], fallback: [200] }, { firstAt })
+    expect(sent.outcome).toMatchObject({ kind: 'delivered', by: 'fallback' })
+    expect(sent.requests).toEqual(['spare.example.com Queue is long'])
+    const none = await pushWith(config, { first: [200] }, { firstAt })
+    expect(none).toMatchObject({ outcome: { kind: 'waiting', retryAfter: 300_000 }, requests: [] })
+  })
+
   test.each<[string, Answer[], number, boolean]>([
     // the first server, status told, misconfigured
     ['is failing', [503], 503, false],

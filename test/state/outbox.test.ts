@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Notification } from '../../src/state/notification.ts'
-import { claimDue, type Delivery, enqueue, settle } from '../../src/state/outbox.ts'
+import { claimDue, type Delivery, enqueue, firstAtOf, settle } from '../../src/state/outbox.ts'
 import { emptyState, type State } from '../../src/state/state.ts'
 
 const MINUTE = 60_000
@@ -15,8 +15,8 @@ const NOTE: Notification = {
   firedAt: 0,
 }
 const queued = (): State => ({ ...emptyState(), outbox: enqueue([], [NOTE], 0) })
-const came = (kind: Delivery['kind'], retryAfter?: number): Delivery[] => [
-  { id: NOTE.id, kind, ...(retryAfter === undefined ? {} : { retryAfter }) },
+const came = (kind: Delivery['kind'], retryAt?: number): Delivery[] => [
+  { id: NOTE.id, kind, ...(retryAt === undefined ? {} : { retryAt }) },
 ]
 
 describe('a claim', () => {
@@ -39,7 +39,7 @@ describe('a claim', () => {
   test('or a pause that a clock a day ahead wrote holds nothing back until that day has come', () => {
     const claimed = claimDue(queued(), 'ahead', 1_440 * MINUTE, 1_441 * MINUTE).state
     expect(claimDue(claimed, 'right', MINUTE, 2 * MINUTE).due).toHaveLength(1)
-    const paused = settle(claimed, came('waiting', 30 * MINUTE), 1_440 * MINUTE, 'ahead')
+    const paused = settle(claimed, came('waiting', 1_470 * MINUTE), 1_440 * MINUTE, 'ahead')
     expect(claimDue(paused, 'right', MINUTE, 2 * MINUTE).due).toHaveLength(1)
   })
 
@@ -51,8 +51,8 @@ describe('a claim', () => {
 })
 
 describe('what is settled', () => {
-  const settledAfter = (kind: Delivery['kind'], retryAfter?: number) =>
-    settle(claimDue(queued(), 'one', 0, 50_000).state, came(kind, retryAfter), 0, 'one')
+  const settledAfter = (kind: Delivery['kind'], retryAt?: number) =>
+    settle(claimDue(queued(), 'one', 0, 50_000).state, came(kind, retryAt), 0, 'one')
 
   test.each([
     ['delivered', 0],
@@ -67,6 +67,17 @@ describe('what is settled', () => {
     const state = settledAfter('waiting', 90_000)
     expect(claimDue(state, 'next', 89_999, 100_000).due).toEqual([])
     expect(claimDue(state, 'next', 90_000, 140_000).due).toEqual([NOTE])
+  })
+
+  test('is due for the fallback while the first server wants to be left alone, and not for a day', () => {
+    const claimed = claimDue(queued(), 'one', 0, 50_000).state
+    const { outbox } = settle(claimed, [{ id: NOTE.id, kind: 'waiting', firstAt: 90_000 }], 0, 'one')
+    const next = claimDue({ ...emptyState(), outbox }, 'next', MINUTE, 2 * MINUTE)
+    expect(next.due).toEqual([NOTE])
+    expect(firstAtOf(next.state.outbox, next.due, MINUTE)).toBe(90_000)
+    expect(firstAtOf(next.state.outbox, next.due, 90_000)).toBeUndefined()
+    expect(firstAtOf(next.state.outbox, next.due, -1_440 * MINUTE)).toBeUndefined()
+    expect(settle(next.state, came('waiting'), MINUTE, 'next').outbox[0]?.firstAt).toBeUndefined()
   })
 
   test('case 104: an answer that is lost again and again makes the pauses longer, up to 5 minutes', () => {
