@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { NUMBERS } from './numbers.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -15,7 +16,7 @@ export const BASELINE = z.object({
   /** Epoch milliseconds of the latest value. */
   at: z.number(),
   /** Oldest first, four significant digits. */
-  values: z.array(z.number()).check(z.maxLength(RING)),
+  values: NUMBERS.check(z.maxLength(RING)),
 })
 export type Baseline = z.infer<typeof BASELINE>
 

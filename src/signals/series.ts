@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { NUMBERS, NUMBERS_OR_NULL } from './numbers.ts'
 import type { CounterReading, HistogramReading } from './signals.ts'
 
 /** Two start times further apart than this, in seconds, are two starts. */
@@ -13,7 +14,7 @@ const NOISE = 1e-9
 export const COUNTER_PAST = z.object({
   /** Value of the latest reading. */
   last: z.number(),
-  steps: z.array(z.number()),
+  steps: NUMBERS,
   /** Unix seconds. */
   created: z.optional(z.number()),
   /** Epoch milliseconds of the first good reading without this label set. */
@@ -27,12 +28,12 @@ export type CounterPast = z.infer<typeof COUNTER_PAST>
  * while they moved; it is lifted when it is judged.
  */
 export const HISTOGRAM_PAST = z.object({
-  bounds: z.array(z.number()),
-  last: z.array(z.number()),
-  steps: z.array(z.array(z.number())),
+  bounds: NUMBERS,
+  last: NUMBERS,
+  steps: z.array(NUMBERS),
   sum: z.optional(z.number()),
   /** Steps of the sum; null where it is not known. */
-  sums: z.array(z.nullable(z.number())),
+  sums: NUMBERS_OR_NULL,
   created: z.optional(z.number()),
   gone: z.optional(z.number()),
 })

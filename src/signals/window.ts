@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { combine, type HistogramIncrease } from './combine.ts'
+import { NUMBERS } from './numbers.ts'
 import {
   type Advanced,
   advanceCounter,
@@ -36,7 +37,7 @@ const LABEL_SETS_AT_MOST = 256
 export const HISTORY = z
   .object({
     /** Epoch milliseconds of the good readings kept, oldest first; the last one is the latest. */
-    times: z.array(z.number()).check(z.minLength(1)),
+    times: NUMBERS.check(z.minLength(1)),
     /** Unix seconds, the process's start as it last said. */
     startedAt: z.optional(z.number()),
     /** Epoch milliseconds of the reading that showed a restart, while it is inside the window. */

@@ -369,6 +369,13 @@ describe('what is stored', () => {
       () => ({ ...good, histograms: { ttft: { a: { bounds: [1], last: [1], steps: [[1]], sums: [] } } } }),
       () => ({ ...good, times: [T0 + MINUTE, T0] }),
       () => ({ ...good, times: [] }),
+      () => ({ ...good, times: null }),
+      () => ({ ...good, times: { length: 1 } }),
+      () => ({ ...good, counters: { finished: { a: { last: 1, steps: [Number.POSITIVE_INFINITY] } } } }),
+      () => ({ ...good, histograms: { ttft: { a: { bounds: ['1'], last: [1], steps: [[1]], sums: [1] } } } }),
+      () => ({ ...good, histograms: { ttft: { a: { bounds: [1], last: [1], steps: [[null]], sums: [1] } } } }),
+      () => ({ ...good, histograms: { ttft: { a: { bounds: [1], last: [1], steps: [1], sums: [1] } } } }),
+      () => ({ ...good, histograms: { ttft: { a: { bounds: [1], last: [1], steps: [[1]], sums: ['1'] } } } }),
       () => null,
     ]
     expect(HISTORY.safeParse(good).success).toBe(true)
