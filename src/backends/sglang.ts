@@ -33,7 +33,7 @@ export const sglang: BackendTable = {
     ttft: { from: named('time_to_first_token_seconds') },
     itl: { from: named('inter_token_latency_seconds', 'time_per_output_token_seconds') },
     e2e: { from: named('e2e_request_latency_seconds') },
-    finished: { from: named('num_requests_total') },
+    finished: { from: named('num_requests_total', 'e2e_request_latency_seconds_count') }, // the latter: 0.4
     failed: {
       // Aborted is all that SGLang tells apart, beside the transfers of a prefill/decode split.
       from: named('num_aborted_requests_total').map((alias) => ({

@@ -20,6 +20,11 @@ describe.each(BACKENDS)('the table of %s', (backend) => {
     }
   })
 
+  test('recognises the server by each series once', () => {
+    const series = table.recognise.map((mark) => mark.series)
+    expect([...new Set(series)]).toEqual(series)
+  })
+
   test('combines shares by the largest and requests by adding', () => {
     for (const [signal, { combine, perSubject }] of rows) {
       const { kind, unit } = SIGNALS[signal]

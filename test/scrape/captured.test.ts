@@ -168,7 +168,13 @@ const BODIES: Expected[] = [
     server: 'SGLang',
     model: 'meta-llama/Llama-3.1-8B-Instruct',
     gauges: { waiting: 2826, running: 162, kv_cache: 0.28, hit_share: 0.007507552643049313 },
-    totals: { prompt_tokens: 8128902, generation_tokens: 7557572, prefix_queries: 8128902, steps: 7400757 },
+    totals: {
+      finished: 11228,
+      prompt_tokens: 8128902,
+      generation_tokens: 7557572,
+      prefix_queries: 8128902,
+      steps: 7400757,
+    },
     histograms: {
       ttft: [20, 11008, 2351897.9474117756],
       itl: [18, 7400757, 866964.5791549598],
