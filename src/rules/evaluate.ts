@@ -80,7 +80,7 @@ export function evaluate(
         ? [...previous.gaps, now - previous.ranAt].slice(-GAPS)
         : previous.gaps,
     endpoints: Object.fromEntries(told.map((t) => [t.result.name, t.state])),
-    outbox: enqueue(waiting, notifications, now),
+    outbox: enqueue(waiting, notifications, now, kept),
   }
   const decisions = judged.flatMap(({ one, judgement }) =>
     judgement.decisions.map((decision) => ({ endpoint: one.endpoint.name, decision })),

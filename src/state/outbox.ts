@@ -11,11 +11,31 @@ export interface Delivery {
   firstAt?: number
 }
 
-/** Puts notifications that are not there yet at the end of the outbox. */
-export function enqueue(outbox: readonly Outgoing[], notifications: readonly Notification[], now: number): Outgoing[] {
+/**
+ * Puts notifications that are not there yet at the end of the outbox.
+ * @param overtaken what some of them are told instead of: such an incident waits since then, and as the servers asked.
+ */
+export function enqueue(
+  outbox: readonly Outgoing[],
+  notifications: readonly Notification[],
+  now: number,
+  overtaken: readonly Outgoing[] = [],
+): Outgoing[] {
   const known = new Set(outbox.map((o) => o.notification.id))
+  const before = new Map(overtaken.map((item) => [item.notification.incident, item]))
   const fresh = notifications.filter((n) => !known.has(n.id))
-  return [...outbox, ...fresh.map((notification) => ({ notification, since: now, tries: 0 }))]
+  return [
+    ...outbox,
+    ...fresh.map((notification) => ({ notification, ...waitOf(before.get(notification.incident), now), tries: 0 })),
+  ]
+}
+
+/** A pause after lost answers was for the message that may have arrived, and ends with it. */
+function waitOf(before: Outgoing | undefined, now: number): Pick<Outgoing, 'since' | 'retryAt' | 'firstAt'> {
+  if (before === undefined) return { since: now }
+  const { since, retryAt, firstAt, notification } = before
+  const asked = retryAt === undefined || notification.maybeSent ? {} : { retryAt }
+  return { since, ...asked, ...(firstAt === undefined ? {} : { firstAt }) }
 }
 
 /**

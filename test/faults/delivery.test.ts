@@ -123,6 +123,17 @@ describe('a push server that fails', () => {
     },
   )
 
+  test('the end of what the server wants to hear later waits as well, and for 15 minutes since it began', async () => {
+    const { inbox, run, titles } = await open()
+    inbox.meet(status(429, { 'retry-after': '1200' }), 1)
+    await run(0, 42)
+    for (let minute = 1; minute <= 15; minute += 1) expect((await run(minute, 1)).result.pushes.waiting).toBe(1)
+    expect((await run(16, 1)).problems).toEqual([expect.stringMatching(/15 minutes/)])
+    expect(inbox.attempts()).toBe(1)
+    for (const minute of [17, 18, 19, 20, 21]) await run(minute, 1)
+    expect(titles()).toEqual([expect.stringMatching(/^🕓/)])
+  })
+
   test('Retry-After counts from the answer, not from the beginning of the run', async () => {
     const { inbox, run } = await open()
     inbox.meet(status(503), 1)
