@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { BACKENDS, type Backend } from '../backends/backend.ts'
+import { withParameters } from '../secrets/parameters.ts'
 import { doctor } from './doctor.ts'
 import { loadEnvFile } from './env-file.ts'
 import { invoke } from './invoke.ts'
@@ -42,7 +43,7 @@ export async function runCommand(args: string[]): Promise<number> {
   const own = OPTIONS[command === 'doctor' ? 'doctor' : receives ? 'receive' : 'run']
   const foreign = Object.keys(values).find((option) => !own.includes(option))
   if (foreign !== undefined) return misused(`${command} ${name} has no option --${foreign}`)
-  const unread = loadEnvFile('.env')
+  const unread = loadEnvFile('.env') ?? (await loadParameters())
   if (unread !== undefined) return failed(unread)
   if (!isBackend(name)) return receive(values.serve ?? '8080')
   if (command === 'doctor') return doctor(name, { push: values.push === true })
@@ -60,6 +61,16 @@ const OPTIONS: Record<'run' | 'receive' | 'doctor', readonly string[]> = {
   run: ['dry-run', 'json', 'every', 'why', 'shard'],
   receive: ['serve'],
   doctor: ['push'],
+}
+
+/** What a function reads from the parameter store, the command line reads there too. @returns why it cannot. */
+async function loadParameters(): Promise<string | undefined> {
+  try {
+    Object.assign(process.env, await withParameters(process.env, Date.now()))
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
 }
 
 /** Serves heartbeats until the process is told to stop. */

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { runCommand } from '../../src/cli/commands.ts'
+import { serve } from '../scrape/loopback.ts'
+import { openParameterStore } from '../secrets/parameter-store.ts'
 
 const said: string[] = []
 beforeEach(() => {
@@ -33,6 +35,29 @@ describe('what is typed wrong is said in the first line, with the usage below, a
   test.each(['5', '0s', '25d', 'often'])('--every %s says what it may be', async (every) => {
     expect(await runCommand(['invoke', 'vllm', '--every', every])).toBe(1)
     expect(said).toEqual([`--every ${every}: may be a time with its unit, above 0 and at most 24d, as in 30s or 5m`])
+  })
+})
+
+describe('a value that lies in the parameter store', () => {
+  afterEach(() => vi.unstubAllEnvs())
+
+  test('is read there, as a function does', async () => {
+    const store = await openParameterStore({ '/prod/token': 'planted-4711' })
+    const { url, requests } = await serve((_, response) => response.end('{}'))
+    const variables = { VLLM_ENDPOINTS: `chat=${url}`, NOTIFLY_URL: url, NOTIFLY_TOKEN: 'ssm:/prod/token' }
+    for (const [name, value] of Object.entries({ ...store.environment, ...variables })) vi.stubEnv(name, value)
+    await runCommand(['doctor', 'vllm', '--push'])
+    await store.close()
+    expect(requests.at(-1)?.headers.authorization).toBe('Bearer planted-4711')
+  })
+
+  test('and cannot be is a failure that names the variable', async () => {
+    const store = await openParameterStore()
+    const variables = { NOTIFLY_URL: 'http://h', NOTIFLY_TOKEN: 'ssm:/prod/nothing' }
+    for (const [name, value] of Object.entries({ ...store.environment, ...variables })) vi.stubEnv(name, value)
+    expect(await runCommand(['invoke', 'vllm', '--dry-run'])).toBe(1)
+    await store.close()
+    expect(said).toEqual(['NOTIFLY_TOKEN: there is no SSM parameter /prod/nothing'])
   })
 })
 
