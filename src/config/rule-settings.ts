@@ -172,7 +172,9 @@ function explain(name: string, why: Misplaced, backend: Backend, scopes: Readonl
   }
   const prefix = `${prefixOf(backend)}_`
   const ending = ENDING.exec(name)?.[0] ?? ''
-  const meant = suggest(name.slice(prefix.length, -ending.length), knownNames(backend, scopes))
+  const rest = name.slice(prefix.length, -ending.length)
+  // An endpoint without a rule: any of its rules may be meant.
+  const meant = scopes.has(rest) ? undefined : suggest(rest, knownNames(backend, scopes))
   if (meant !== undefined) return `unknown setting, did you mean ${prefix}${meant}${ending}?`
   return why === UNKNOWN_SCOPE
     ? 'unknown setting: no endpoint or group of that name is configured'

@@ -277,6 +277,7 @@ describe('settings that belong to nothing', () => {
     ['vllm', 'VLLM__WAITING_LIMIT', 'VLLM__WAITING_LIMIT: unknown setting, did you mean VLLM_WAITING_LIMIT?'],
     ['vllm', 'VLLM_LIMIT', /^VLLM_LIMIT: unknown setting; the rules of vllm are waiting, inflight/],
     ['tgi', 'VLLM_LIMIT', undefined],
+    ['vllm', 'VLLM_CHAT_A_LIMIT', /^VLLM_CHAT_A_LIMIT: unknown setting; the rules of vllm are waiting, inflight/],
     ['vllm', 'VLLM_XYZ_LIMIT', /^VLLM_XYZ_LIMIT: unknown setting; the rules of vllm are waiting, inflight/],
     ['vllm', 'VLLM_CANARY_LIMIT', /^VLLM_CANARY_LIMIT: vllm has no rule canary; its rules are waiting, /],
     ['tgi', 'TGI_TTFT_LIMIT', /^TGI_TTFT_LIMIT: tgi has no rule ttft; its rules are waiting, /],
