@@ -30,22 +30,19 @@ async function readBeat(
   now: number,
 ): Promise<Observation> {
   const entry = listed.get(keyOf(endpoint.name))
-  const failed = entry && (await failureIn(entry, store))
   // The store's clock may be a little ahead of ours.
   const age = entry && Math.max(0, now - entry.at)
-  const beat: BeatFacts = { ...(age === undefined ? {} : { age }), ...(failed === undefined ? {} : { failed }) }
+  const beat: BeatFacts = { ...(age === undefined ? {} : { age }), ...(entry && (await lastWords(entry, store))) }
   const readings = gaugeReadings({ beat_age: age === undefined ? undefined : age / 1_000 })
   return { up: true, readings, beat, endpoint, took: 0 }
 }
 
-/** What a failed worker said; `undefined` when its last beat was no failure, or cannot be read: then its time alone counts. */
-async function failureIn(entry: Listed, store: Store): Promise<BeatFacts['failed']> {
-  if (entry.size !== undefined && PLAIN_SIZES.has(entry.size)) return undefined
+/** What the worker said with its last beat; nothing where that cannot be read: then its time alone counts. */
+async function lastWords(entry: Listed, store: Store): Promise<Pick<BeatFacts, 'failed' | 'body'>> {
+  if (entry.size !== undefined && PLAIN_SIZES.has(entry.size)) return {}
   const stored = await store.load(entry.key)
   const beat = stored && fromText(stored.text)
-  if (beat?.kind !== 'fail') return undefined
-  return {
-    ...(beat.exit === undefined ? {} : { exit: beat.exit }),
-    ...(beat.body === undefined ? {} : { body: beat.body }),
-  }
+  const body = beat?.body === undefined ? {} : { body: beat.body }
+  if (beat?.kind !== 'fail') return body
+  return { failed: { ...(beat.exit === undefined ? {} : { exit: beat.exit }), ...body } }
 }

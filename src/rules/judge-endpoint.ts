@@ -177,13 +177,14 @@ function aboutOf(rule: Rule, view: View): About {
   if (rule.id === 'blind') return unseen(view)
   const beat = observation.up === true ? observation.beat : undefined
   if (rule.id !== 'heartbeat' || !endpoint.beat || !beat) return {}
-  const { age, failed } = beat
+  const { age, failed, body } = beat
   return {
     beat: {
       ...endpoint.beat,
       never: age === undefined,
       ...(age === undefined ? {} : { age }),
       ...(failed ? { failed } : {}),
+      ...(body === undefined ? {} : { body }),
     },
   }
 }

@@ -76,7 +76,7 @@ export function measure(rule: Rule, view: View, siblings: Siblings | undefined, 
     case 'canary-load':
       return [{ value: numbers.canary_load }]
     case 'beat':
-      return [beat(view, now)]
+      return [beat(rule, view, now)]
     case 'gap':
       return [] // judged once for the whole run, see evaluate.ts
     default:
@@ -174,13 +174,18 @@ function refused(view: View): Measured {
   }
 }
 
-/** Late, failed, or never seen for longer than interval and grace. Seconds since the last beat. */
-function beat(view: View, now: number): Measured {
+/**
+ * Late, failed, or never seen for longer than interval and grace. Seconds since the last beat. A failure is told at
+ * once, also of a worker that was told as silent.
+ */
+function beat(rule: Rule, view: View, now: number): Measured {
   const { observation, endpoint } = view
   if (observation.up !== true || !observation.beat || !endpoint.beat) return { judgement: 'unknown' }
   const { age, failed } = observation.beat
   const allowed = endpoint.beat.interval + endpoint.beat.grace
   const silent = age ?? now - view.before.since
-  if (failed || silent > allowed) return { value: silent / 1000, judgement: 'breach' }
+  const toldAs = view.before.alerts[rule.id]?.about?.beat
+  const renewed = failed !== undefined && toldAs !== undefined && toldAs.failed === undefined && rule.for === 0
+  if (failed || silent > allowed) return { value: silent / 1000, judgement: 'breach', renewed }
   return age === undefined ? { judgement: 'unknown' } : { value: age / 1000, judgement: 'clear' }
 }

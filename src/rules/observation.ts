@@ -24,6 +24,8 @@ export interface BeatFacts {
   /** Absent: no beat was ever stored. */
   age?: number
   failed?: { exit?: number; body?: string }
+  /** Sent with a beat that was no failure. */
+  body?: string
 }
 
 /** What one endpoint answered in this run. */

@@ -36,7 +36,7 @@ describe.each([
   ['a store that tells sizes', true],
   ['a store that does not', false],
 ])('%s', (_, sizes) => {
-  test('the age is the time since the object was stored; what a failed worker said comes along', async () => {
+  test('the age is the time since the object was stored; what a worker said comes along', async () => {
     let now = 0
     const { store } = counting(() => now, sizes)
     await store.put('beats/alive.json', toText({ kind: 'ok' }))
@@ -50,7 +50,7 @@ describe.each([
       [
         ['alive', { age: 65_000 }, { beat_age: { value: 65 } }],
         ['failed', { age: 60_000, failed: { exit: 3, body: 'no space left' } }, { beat_age: { value: 60 } }],
-        ['begun', { age: 60_000 }, { beat_age: { value: 60 } }],
+        ['begun', { age: 60_000, body: 'run 7' }, { beat_age: { value: 60 } }],
         ['unseen', {}, {}],
       ],
     )

@@ -27,8 +27,10 @@ function world(workers: string) {
   const names = config.endpoints.map(({ name, beat }) => ({ name, interval: beat?.interval ?? 0 }))
   const lastWrites = new Map<string, LastWrite>()
   const told: [number, string][] = []
+  const bodies: string[] = []
   return {
     told,
+    bodies,
     at(seconds: number) {
       now = START + seconds * SECOND
     },
@@ -46,7 +48,10 @@ function world(workers: string) {
     },
     async check() {
       const { messages, result } = await run({ config, io, deadline: now + 50_000 })
-      for (const { title } of messages) told.push([(now - START) / SECOND, title])
+      for (const { title, body } of messages) {
+        told.push([(now - START) / SECOND, title])
+        bodies.push(body)
+      }
       return result
     },
   }
@@ -93,6 +98,40 @@ describe('the life of a worker', () => {
       await check()
     }
     expect(told.map(([second]) => second)).toEqual([20, 50])
+  })
+
+  test('a failure is told at once also of a worker that was told as silent or never seen, and once', async () => {
+    for (const first of ['/nightly', undefined]) {
+      const { at, beat, bodies, check, told } = world('nightly=60s+30s')
+      if (first) await beat(first)
+      const story: [number, string | undefined][] = [
+        [0, undefined],
+        [100, undefined],
+        [120, '/nightly/3'],
+        [140, '/nightly/4'],
+        [160, '/nightly'],
+        [180, undefined],
+      ]
+      for (const [second, path] of story) {
+        at(second)
+        if (path) await beat(path)
+        await check()
+      }
+      expect(told.map(([second, title]) => [second, title.slice(0, title.indexOf(':'))])).toEqual([
+        [100, first ? '💔 Worker is silent' : '💔 Worker never reported'],
+        [120, '💔 Worker failed'],
+        [180, '✅ Worker reports again'],
+      ])
+      expect(bodies[2]).toContain('“Worker failed” lasted 1 min')
+    }
+  })
+
+  test('what a worker said with its last beat is in the message when it falls silent', async () => {
+    const { at, beat, bodies, check } = world('indexer=60s+30s')
+    await beat('/indexer/start', 'batch 17 of 40')
+    at(100)
+    await check()
+    expect(bodies).toEqual([expect.stringContaining('Worker says: “batch 17 of 40”')])
   })
 
   test("case 127: a worker whose own clock is slow is not told: the receiver's time counts", async () => {
