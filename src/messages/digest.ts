@@ -4,6 +4,7 @@ import type { Facts } from './clean.ts'
 import { type Draft, fitTitle, type Line, MAX_LINES } from './fit.ts'
 import { cutText } from './foreign.ts'
 import { isOver } from './group.ts'
+import { inner } from './numbers.ts'
 import { besideLine } from './single.ts'
 
 /** Characters of one endpoint's line. */
@@ -34,5 +35,5 @@ export function digest(facts: Facts, catalogue: Catalogue, now: number): Draft {
 function lineOf(name: string, note: Notification, catalogue: Catalogue, now: number): string {
   const text = besideLine(note, catalogue, now)
   const signEnd = text.indexOf(' ')
-  return cutText(`${text.slice(0, signEnd)} ${name}: ${text.slice(signEnd + 1)}`, LINE)
+  return cutText(`${text.slice(0, signEnd)} ${name}: ${inner(text.slice(signEnd + 1))}`, LINE)
 }

@@ -102,6 +102,7 @@ function gpu(facts: { utilisation?: number; temperature?: number; xid?: number }
 }
 
 const endpoints = (count: number) => `${n.count(count)} ${n.plural(count, { one: 'endpoint', other: 'endpoints' })}`
+const all = (count: number) => (count === 2 ? 'Both endpoints' : `All ${endpoints(count)}`)
 /** Seconds without a precision that an estimate does not have. */
 const about = (seconds: number) => n.seconds(seconds < 3 ? seconds : Math.round(seconds))
 const withDetail = (detail: string | undefined) => (detail === undefined ? '' : `, ${detail}`)
@@ -134,15 +135,15 @@ export const en: Catalogue = {
   signal: (name) => SIGNALS[name] ?? name,
   title: {
     repeated: (headline, lasted) => `${headline}, for ${lasted} now`,
-    restarted: (headline) => `Over after a restart: ${inner(headline)}`,
-    idle: (headline) => `Over for lack of traffic: ${inner(headline)}`,
-    late: (headline) => `Was: ${inner(headline)}`,
+    restarted: (headline) => `Over after a restart: “${headline}”`,
+    idle: (headline) => `Over for lack of traffic: “${headline}”`,
+    late: (headline) => `Was: “${headline}”`,
     digest: (worse, over) =>
       over === 0 ? `Trouble at ${endpoints(worse)}` : `Trouble at ${endpoints(worse)}, over at ${n.count(over)}`,
     digestOver: (over) => `Over at ${endpoints(over)}`,
-    allDown: (count) => `All ${n.count(count)} endpoints unreachable from the watcher`,
-    allFail: (count, headline) => `All ${n.count(count)} endpoints: ${inner(headline)}`,
-    allUp: (count) => `All ${n.count(count)} endpoints answer again`,
+    allDown: (count) => `${all(count)} unreachable from the watcher`,
+    allFail: (count, headline) => `${all(count)}: ${inner(headline)}`,
+    allUp: (count) => `${all(count)} answer again`,
   },
   line: {
     newRequestWaits: (seconds) => `A new request waits about ${about(seconds)}.`,
@@ -178,7 +179,7 @@ export const en: Catalogue = {
     asOf: (clock) => `As of ${clock}.`,
     since: (clock) => `Since ${clock}.`,
     allDown: (cause, clock) => `Since ${clock} none of them gives a usable answer: ${cause}.`,
-    allUp: (lasted) => `They were out of reach for ${lasted}; nothing is known of that time.`,
+    allUp: (lasted) => `There was no usable answer for ${lasted}; nothing is known of that time.`,
     requestId: (id) => `X-Request-Id: ${id}`,
   },
 }

@@ -2,7 +2,7 @@ import type { Verdict } from '../state/notification.ts'
 import type { Catalogue, Context } from './catalogue.ts'
 import { adviceRu } from './ru/advice.ts'
 import { failuresRu } from './ru/failures.ts'
-import { inner, n, times } from './ru/numbers.ts'
+import { inner, n, times, tokens } from './ru/numbers.ts'
 import { rulesRu } from './ru/rules.ts'
 import { xidsRu } from './ru/xids.ts'
 
@@ -79,7 +79,7 @@ function context(c: Context): string | undefined {
     c.kvCache === undefined ? undefined : `KV-кэш ${n.percent(c.kvCache)}${c.kvAt === undefined ? '' : ` (${c.kvAt})`}`,
     c.queueWait === undefined ? undefined : `ожидание в среднем ${n.seconds(c.queueWait)}`,
     c.ttft === undefined ? undefined : `первый токен p99 ${c.ttftAtLeast ? '≥ ' : ''}${n.seconds(c.ttft)}`,
-    c.tokensPerSecond === undefined ? undefined : `${n.large(c.tokensPerSecond)} токенов/с`,
+    c.tokensPerSecond === undefined ? undefined : `${tokens(c.tokensPerSecond)}/с`,
     c.failedShare === undefined ? undefined : `ошибок ${n.percent(c.failedShare)}`,
   ].filter((part) => part !== undefined)
   return parts.length === 0 ? undefined : `Сейчас: ${parts.join(', ')}.`
@@ -97,7 +97,9 @@ function gpu(facts: { utilisation?: number; temperature?: number; xid?: number }
 /** After a preposition: `на 1 эндпоинте`, `на 5 эндпоинтах`. */
 const atEndpoints = (count: number) => `${n.count(count)} ${n.plural(count, { one: 'эндпоинте', other: 'эндпоинтах' })}`
 const all = (count: number) =>
-  `Все ${n.count(count)} ${n.plural(count, { one: 'эндпоинт', few: 'эндпоинта', many: 'эндпоинтов', other: 'эндпоинта' })}`
+  count === 2
+    ? 'Оба эндпоинта'
+    : `Все ${n.count(count)} ${n.plural(count, { one: 'эндпоинт', few: 'эндпоинта', many: 'эндпоинтов', other: 'эндпоинта' })}`
 /** Seconds without a precision that an estimate does not have. */
 const about = (seconds: number) => n.seconds(seconds < 3 ? seconds : Math.round(seconds))
 const withDetail = (detail: string | undefined) => (detail === undefined ? '' : `, ${detail}`)
@@ -111,7 +113,7 @@ export const ru: Catalogue = {
     broke,
     heavier,
     'cache-full': cacheFull,
-    stalled: () => 'Движок не работает: завис, или его метрики застыли.',
+    stalled: () => 'Работа не движется: движок завис или его метрики застыли.',
     restarted: () => 'Сервер перезапустился: всё, что в нём было, потеряно, кэши пусты.',
   },
   advice: adviceRu,
@@ -130,9 +132,9 @@ export const ru: Catalogue = {
   signal: (name) => SIGNALS[name] ?? name,
   title: {
     repeated: (headline, lasted) => `${headline}, уже ${lasted}`,
-    restarted: (headline) => `Закончилось перезапуском: ${inner(headline)}`,
-    idle: (headline) => `Закрыто, трафика нет: ${inner(headline)}`,
-    late: (headline) => `Было: ${inner(headline)}`,
+    restarted: (headline) => `Закончилось перезапуском: «${headline}»`,
+    idle: (headline) => `Закрыто, трафика нет: «${headline}»`,
+    late: (headline) => `Было: «${headline}»`,
     digest: (worse, over) =>
       over === 0
         ? `Проблемы на ${atEndpoints(worse)}`
@@ -155,7 +157,7 @@ export const ru: Catalogue = {
     lasted: (headline, ms, detail) => `«${headline}»: длилось ${n.lasted(ms)}${withDetail(detail)}.`,
     ended: {
       clear: undefined,
-      idle: '15 минут нет трафика: закрыто за простоем, улучшения мы не видели.',
+      idle: '15 минут нет запросов: тревога закрыта, но улучшения мы не видели.',
       restarted: 'Закончилось, потому что сервер перезапустился: ждавшие запросы потеряны.',
     },
     was: (from, to, ms, detail) =>
@@ -166,7 +168,7 @@ export const ru: Catalogue = {
     lateLine: (headline, from, to, times) =>
       `🕓 Было${times === undefined ? '' : ` ${often(times)}`} с ${from} до ${to}: ${inner(headline)}.`,
     maybeSent: '(Возможно, повтор: ответ на первый пуш потерялся.)',
-    says: (who, text) => `${who === 'worker' ? 'Слова воркера' : 'Ответ сервера'}: «${text}»`,
+    says: (who, text) => `${who === 'worker' ? 'Воркер пишет' : 'Ответ сервера'}: «${text}»`,
     pointsTo: (address) => `Новый адрес: ${address}`,
     subject: (subject, text) => `${subject}: ${inner(text)}`,
     more: (count) => `… и ещё ${n.count(count)}.`,
@@ -174,7 +176,7 @@ export const ru: Catalogue = {
     asOf: (clock) => `Данные на ${clock}.`,
     since: (clock) => `Началось: ${clock}.`,
     allDown: (cause, clock) => `С ${clock} ни один не даёт пригодного ответа: ${cause}.`,
-    allUp: (lasted) => `Были недоступны ${lasted}; что с ними было в это время, неизвестно.`,
+    allUp: (lasted) => `Пригодных ответов не было ${lasted}; что происходило в это время, неизвестно.`,
     requestId: (id) => `X-Request-Id: ${id}`,
   },
 }

@@ -22,7 +22,6 @@ export type Advice =
   | { key: 'sglang-more-at-once'; kv: number }
   | { key: 'sglang-more-cache' }
   | { key: 'tgi-more-at-once' }
-  | { key: 'tgi-limit' }
   | { key: 'tei-more-at-once' }
   | { key: 'llamacpp-more-at-once' }
   | { key: 'llamacpp-more-cache' }

@@ -164,8 +164,6 @@ function cacheFull(scene: Scene): Advice[] {
     }
     case 'sglang':
       return [{ key: 'sglang-more-cache' }]
-    case 'tgi':
-      return [{ key: 'tgi-limit' }]
     case 'llamacpp':
       return [{ key: 'llamacpp-more-cache' }]
     default:

@@ -25,11 +25,11 @@ const tripled = queueFact(
 test("the design's example, in Russian: what happened, how long a new request waits, why, the line, what to do, where", () => {
   expect(textOf(tripled, 'ru').split('\n')).toEqual([
     '🐌 Очередь инференса растёт: chat/a (llama-3.1-8b)',
-    'В очереди 42 запроса (порог 20), считается 16. Новый запрос ждёт около 50 с.',
+    'В очереди 42 запроса (порог 20), на GPU считается 16. Новый запрос ждёт около 50 с.',
     'Нагрузка выросла: запросов втрое больше обычного, скорость генерации прежняя.',
     '▂▂▂▃▄▇█ 3 → 42 за 15 мин',
     'Добавьте реплику или включите троттлинг на входе.',
-    'KV-кэш занят только на 61 %, max_num_seqs можно поднять.',
+    'KV-кэш занят на 61 %, max_num_seqs можно поднять.',
     'http://10.0.0.5:8000/metrics',
   ])
 })
@@ -201,7 +201,7 @@ test('a line that went up and down again names its peak, not two ends alone', ()
 test('a restart is no recovery, and silence is not either', () => {
   const over = { reason: 'resolved', firedAt: NOW - 10 * MINUTE, endedAt: NOW } as const
   expect(textOf(queueFact({ ...over, ended: 'restarted' }))).toContain(
-    '🔄 Over after a restart: inference queue is growing',
+    '🔄 Over after a restart: “Inference queue is growing”',
   )
   expect(textOf(queueFact({ ...over, ended: 'restarted' }))).toContain('what was waiting is lost')
   expect(textOf(queueFact({ ...over, rule: 'ttft', ended: 'idle' }))).toContain('closed as idle, not seen to be better')
@@ -209,7 +209,10 @@ test('a restart is no recovery, and silence is not either', () => {
 
 test('what came and went while the push server was away is told once, with its times', () => {
   const fact = queueFact({ reason: 'late', firedAt: NOW - 125 * MINUTE, endedAt: NOW - 65 * MINUTE, peak: 97 })
-  expect(write(fact)).toMatchObject({ title: '🕓 Was: inference queue is growing: chat/a (llama-3.1-8b)', priority: 4 })
+  expect(write(fact)).toMatchObject({
+    title: '🕓 Was: “Inference queue is growing”: chat/a (llama-3.1-8b)',
+    priority: 4,
+  })
   expect(textOf(fact)).toContain('Was from 12:00 UTC to 13:00 UTC (1 h), 97 waiting at most.')
   expect(textOf({ ...fact, firedAt: NOW - 1500 * MINUTE }, 'ru')).toContain('Было с 29 нояб. 13:05 UTC до 13:00 UTC')
 })
@@ -283,7 +286,7 @@ test('case 96: all endpoints gone at once with one cause are one message that su
 
 test('one cause that is no network fault is not blamed on the network', () => {
   const facts = ['a', 'b'].map((name) => downFact(name, { failure: { kind: 'not-authorised', status: 401 } }))
-  expect(write(facts).title).toBe('📡 All 2 endpoints: watcher is not authorised (401)')
+  expect(write(facts).title).toBe('📡 Both endpoints: watcher is not authorised (401)')
   expect(write(facts).body).not.toContain('own network')
 })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { n as en } from '../../src/messages/en/numbers.ts'
-import { n as ru, times } from '../../src/messages/ru/numbers.ts'
+import { n as ru, times, tokens } from '../../src/messages/ru/numbers.ts'
 
 test.each([
   [0, '0 s', '0 с'],
@@ -70,4 +70,17 @@ test('a clock time carries its day when it is another one', () => {
   expect(en.clock(now, now)).toBe('00:10 UTC')
   expect(en.clock(now - 3_600_000, now)).toBe('29 Nov 23:10 UTC')
   expect(ru.clock(now - 3_600_000, now)).toBe('29 нояб. 23:10 UTC')
+})
+
+test.each([
+  [0, '0 токенов'],
+  [1, '1 токен'],
+  [1.96, '2 токена'],
+  [2.4, '2,4 токена'],
+  [20.6, '21 токен'],
+  [233, '233 токена'],
+  [311, '311 токенов'],
+  [1240, '1,2 тыс. токенов'],
+])('%s tokens in the form that goes with the number as it is written', (count, russian) => {
+  expect(tokens(count)).toBe(russian)
 })

@@ -27,17 +27,16 @@ export const adviceEn: Catalogue['advice'] = {
   'take-out': () =>
     'Take this replica out of rotation, then look at its GPU (nvidia-smi: clocks, temperature) and restart it.',
   'read-log': () => 'Read the server log: out of memory and failed model loads show up there first.',
-  'vllm-more-at-once': ({ kv }) => `KV cache is only ${n.percent(kv)} full: max_num_seqs can be raised.`,
+  'vllm-more-at-once': ({ kv }) => `KV cache is ${n.percent(kv)} full: max_num_seqs can be raised.`,
   'vllm-more-cache': ({ utilisation, tokens }) =>
     `Raise gpu_memory_utilization${utilisation === undefined ? '' : ` (now ${utilisation})`} or lower max_num_seqs: the KV cache is too small for what runs${holds(tokens)}.`,
   'vllm-less-at-once': ({ utilisation, tokens }) =>
     `Lower max_num_seqs: the KV cache is too small for what runs${holds(tokens)}, and gpu_memory_utilization${utilisation === undefined ? '' : ` (${utilisation})`} leaves nothing to raise.`,
   'vllm-prefix-caching-off': () => 'enable_prefix_caching is off on this server: switch it on.',
   'sglang-more-at-once': ({ kv }) =>
-    `KV pool is only ${n.percent(kv)} full: --max-running-requests can be raised, --schedule-conservativeness lowered.`,
+    `KV pool is ${n.percent(kv)} full: --max-running-requests can be raised, --schedule-conservativeness lowered.`,
   'sglang-more-cache': () => 'Raise --mem-fraction-static a little or lower --max-running-requests.',
   'tgi-more-at-once': () => 'If GPU memory has room, --max-batch-total-tokens can be raised.',
-  'tgi-limit': () => 'Lower --max-concurrent-requests so that clients are told to wait.',
   'tei-more-at-once': () => 'If GPU memory has room, --max-batch-tokens can be raised.',
   'llamacpp-more-at-once': () =>
     'If memory has room, raise --parallel, and --ctx-size with it: slots share the context.',

@@ -134,5 +134,5 @@ function throughput({ value, usual, running }: Fact): string {
 function sibling({ value }: Fact): string {
   return value === undefined
     ? 'It answers slower than the other replicas of its group.'
-    : `It takes ${n.times(value)}× as long as the median of its group.`
+    : `It takes ${n.times(value)}× as long as the median of the others in its group.`
 }

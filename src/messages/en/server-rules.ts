@@ -50,7 +50,7 @@ export const serverRulesEn = {
   upstream: plain(
     '🔌',
     'Upstream is unhealthy',
-    'The gateway considers an upstream unhealthy.',
+    'The gateway considers this upstream unhealthy.',
     'Upstream is healthy again',
   ),
   rejected: counted(

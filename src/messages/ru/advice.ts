@@ -1,13 +1,13 @@
 import type { Catalogue } from '../catalogue.ts'
 import { failuresRu } from './failures.ts'
-import { capital, n } from './numbers.ts'
+import { capital, n, tokens } from './numbers.ts'
 import { xidsRu } from './xids.ts'
 
 const LONGER = { prompts: 'длинные промпты', answers: 'длинные ответы', both: 'длинные промпты и ответы' }
 
 /** ` (вмещает 445 тыс. токенов)`. */
-function holds(tokens: number | undefined): string {
-  return tokens === undefined ? '' : ` (вмещает ${n.large(tokens)} токенов)`
+function holds(count: number | undefined): string {
+  return count === undefined ? '' : ` (вмещает ${tokens(count)})`
 }
 
 export const adviceRu: Catalogue['advice'] = {
@@ -27,17 +27,16 @@ export const adviceRu: Catalogue['advice'] = {
   'take-out': () =>
     'Выведите реплику из балансировки, проверьте её GPU (nvidia-smi: частоты, температура) и перезапустите.',
   'read-log': () => 'Смотрите лог сервера: нехватка памяти и сбои загрузки видны там первыми.',
-  'vllm-more-at-once': ({ kv }) => `KV-кэш занят только на ${n.percent(kv)}, max_num_seqs можно поднять.`,
-  'vllm-more-cache': ({ utilisation, tokens }) =>
-    `Поднимите gpu_memory_utilization${utilisation === undefined ? '' : ` (сейчас ${utilisation})`} или снизьте max_num_seqs: KV-кэш мал для такой работы${holds(tokens)}.`,
-  'vllm-less-at-once': ({ utilisation, tokens }) =>
-    `Снизьте max_num_seqs: KV-кэш мал для такой работы${holds(tokens)}, а поднимать gpu_memory_utilization${utilisation === undefined ? '' : ` (${utilisation})`} уже некуда.`,
+  'vllm-more-at-once': ({ kv }) => `KV-кэш занят на ${n.percent(kv)}, max_num_seqs можно поднять.`,
+  'vllm-more-cache': ({ utilisation, tokens: count }) =>
+    `Поднимите gpu_memory_utilization${utilisation === undefined ? '' : ` (сейчас ${utilisation})`} или снизьте max_num_seqs: KV-кэш мал для такой работы${holds(count)}.`,
+  'vllm-less-at-once': ({ utilisation, tokens: count }) =>
+    `Снизьте max_num_seqs: KV-кэш мал для такой работы${holds(count)}, а поднимать gpu_memory_utilization${utilisation === undefined ? '' : ` (${utilisation})`} уже некуда.`,
   'vllm-prefix-caching-off': () => 'На этом сервере выключен enable_prefix_caching: включите.',
   'sglang-more-at-once': ({ kv }) =>
-    `KV-пул занят только на ${n.percent(kv)}: можно поднять --max-running-requests или снизить --schedule-conservativeness.`,
+    `KV-пул занят на ${n.percent(kv)}: можно поднять --max-running-requests или снизить --schedule-conservativeness.`,
   'sglang-more-cache': () => 'Поднимите немного --mem-fraction-static или снизьте --max-running-requests.',
   'tgi-more-at-once': () => 'Если в памяти GPU есть место, можно поднять --max-batch-total-tokens.',
-  'tgi-limit': () => 'Снизьте --max-concurrent-requests, чтобы клиенты получали отказ сразу.',
   'tei-more-at-once': () => 'Если в памяти GPU есть место, можно поднять --max-batch-tokens.',
   'llamacpp-more-at-once': () =>
     'Если хватает памяти, поднимите --parallel, а с ним и --ctx-size: слоты делят контекст между собой.',
@@ -60,7 +59,7 @@ export const adviceRu: Catalogue['advice'] = {
   'llamacpp-metrics': () => 'Запустите сервер с --metrics.',
   'model-name': () => 'Сверьте MODEL этого эндпоинта с именем, которое отдаёт сервер.',
   'metrics-doubted': () =>
-    'Поищите на странице метрик NaN, значения вне границ и старые метки времени; часто помогает перезапуск экспортера.',
+    'Поищите на странице метрик NaN, значения вне границ и старые метки времени; часто помогает перезапуск экспортёра.',
   'metrics-missing': () => 'Сервер обновили или это другой порт? Чего не хватает, покажет npm run doctor.',
   'dcgm-memory': () =>
     'Сервер, который резервирует память при старте, останется на этом уровне: тогда GPU_MEMORY_LIMIT=off. Иначе ищите чужие процессы (nvidia-smi).',

@@ -1,5 +1,5 @@
 import type { Catalogue, Fact } from '../catalogue.ts'
-import { limit, n, requests, times } from './numbers.ts'
+import { limit, n, requests, times, tokens } from './numbers.ts'
 import { measured } from './rule-shapes.ts'
 
 export const engineRulesRu = {
@@ -92,10 +92,14 @@ export const engineRulesRu = {
   },
 } satisfies Partial<Catalogue['rules']>
 
-/** `В очереди 42 запроса (порог 20), считается 16.` */
-function queue({ value, limit: max, running }: Fact): string {
+/** Engines that serve from a GPU, but for rare exceptions; llama.cpp often does not. */
+const ON_GPU: readonly (string | undefined)[] = ['vllm', 'tgi', 'sglang']
+
+/** `В очереди 42 запроса (порог 20), на GPU считается 16.` */
+function queue({ value, limit: max, running, backend }: Fact): string {
   if (value === undefined) return 'Запросы копятся в очереди.'
-  const also = running === undefined ? '' : `, считается ${n.count(running)}`
+  const also =
+    running === undefined ? '' : `, ${ON_GPU.includes(backend) ? 'на GPU ' : ''}считается ${n.count(running)}`
   return `В очереди ${requests(value)}${limit(max, n.count)}${also}.`
 }
 
@@ -135,11 +139,11 @@ function throughput({ value, usual, running }: Fact): string {
   if (value === undefined) return 'Токенов выходит меньше обычного для такой работы.'
   const work = running === undefined ? '' : ` при ${n.count(running)} в работе`
   if (usual === undefined) return `Генерация медленнее обычного на ${n.percent(value)}${work}.`
-  return `${n.large(usual * Math.max(0, 1 - value))} токенов/с${work}, обычно ${n.large(usual)} токенов/с.`
+  return `${tokens(usual * Math.max(0, 1 - value))}/с${work}, обычно ${tokens(usual)}/с.`
 }
 
 function sibling({ value }: Fact): string {
   return value === undefined
     ? 'Отвечает медленнее остальных реплик группы.'
-    : `Отвечает ${times(value)} дольше медианы своей группы.`
+    : `Отвечает ${times(value)} дольше медианы остальных реплик группы.`
 }

@@ -85,7 +85,7 @@ export const failuresRu: Catalogue['failures'] = {
     todo: (failure) =>
       isDeclared(failure)
         ? 'Сервер или прокси ставит неверный заголовок Content-Encoding: исправьте его или выключите сжатие.'
-        : 'Прокси теряет заголовок Content-Encoding: пропустите его или выключите сжатие.',
+        : 'Прокси теряет заголовок Content-Encoding: пусть передаёт его, или выключите сжатие.',
   },
   'too-large': {
     headline: (_, canary) => (canary ? 'Ответ слишком велик' : 'Страница метрик слишком велика'),

@@ -19,6 +19,13 @@ export function requests(count: number): string {
   return `${n.count(count)} ${n.plural(count, forms)}`
 }
 
+/** `1 токен`, `233 токена`, `1,2 тыс. токенов`: the form that goes with the number as it is written. */
+export function tokens(count: number): string {
+  const shown = count < 9.95 ? Math.round(count * 10) / 10 : Math.round(count)
+  const forms = { one: 'токен', few: 'токена', many: 'токенов', other: 'токена' }
+  return `${n.large(count)} ${shown >= 1000 ? forms.many : n.plural(shown, forms)}`
+}
+
 /** ` (порог 20)`, or nothing. */
 export function limit(value: number | undefined, write: (value: number) => string): string {
   return value === undefined ? '' : ` (порог ${write(value)})`

@@ -21,7 +21,7 @@ export const serverRulesRu = {
     headline: ({ missing, signals, doubted, sources, backend }) => {
       if (sources !== undefined) return 'Список серверов не читается'
       if (doubted !== undefined && signals === undefined) return 'Метрикам нельзя верить'
-      if (missing === undefined) return 'Пропали метрики'
+      if (missing === undefined) return 'Не хватает метрик'
       return backend === 'heartbeat-check' ? 'Неизвестный воркер' : 'Модели нет на сервере'
     },
     now: blind,
@@ -56,7 +56,7 @@ export const serverRulesRu = {
     'Шлюз сам сообщает, что видит состояние движка не полностью.',
     'Шлюз снова видит движок',
   ),
-  upstream: plain('🔌', 'Апстрим нездоров', 'Шлюз считает апстрим нездоровым.', 'Апстрим снова здоров'),
+  upstream: plain('🔌', 'Апстрим нездоров', 'Шлюз считает этот апстрим нездоровым.', 'Апстрим снова здоров'),
   rejected: counted(
     '⛔',
     'Шлюз отклоняет запросы',
@@ -148,13 +148,13 @@ function blind({ missing, signals, doubted, sources, backend }: Fact): string {
     return `${sources} не читается или содержит ошибки. Действует последний верный список; новые серверы не видны.`
   if (missing !== undefined) {
     if (backend === 'heartbeat-check') return `Воркера «${missing}» нет.`
-    return `Модели «${missing}» на этом сервере нет: её правила ничего не видят.`
+    return `Модели «${missing}» на этом сервере нет: правила по ней ничего не видят.`
   }
   const parts = [
     signals === undefined ? undefined : `не отдаёт: ${signals}`,
     doubted === undefined ? undefined : `отдаёт невозможные значения: ${doubted}`,
   ].filter((part) => part !== undefined)
-  if (parts.length > 0) return `Сервер отвечает, но ${parts.join('; ')}. Правила по ним слепы.`
+  if (parts.length > 0) return `Сервер отвечает, но ${parts.join('; ')}. Правила по ним ничего не видят.`
   return 'Сервер отвечает, но чисел, нужных правилам, нет.'
 }
 
