@@ -6,6 +6,7 @@ import { buildBundles } from '../test/bundles.ts'
 import { INSTALLED, startLambda } from '../test/runtime/lambda.ts'
 import { CREDENTIALS, startS3 } from '../test/state/s3-server.ts'
 import { vllmBody } from './body.ts'
+import { buildHere } from './processes.ts'
 import { median } from './whole-run.ts'
 
 /** How long a fresh process takes to its first answer, in milliseconds and against an empty handler. */
@@ -14,6 +15,9 @@ export interface StartCost {
   took: number
   ratio: number
 }
+
+/** The same packages with no product around them: `plain.ts`. */
+export const PLAIN = 'plain'
 
 export const hasRuntime = INSTALLED
 
@@ -27,12 +31,14 @@ export async function benchStart(rounds = 9, names: readonly string[] = [...BACK
   const server = await serveOnLoopback((_, response) => response.end(body))
   const s3 = await startS3()
   const push = await serveOnLoopback((_, response) => response.end('{}'))
-  const all = [EMPTY, ...names]
+  const folders = new Map([[PLAIN, await buildHere([PLAIN])]])
+  const measured = [...names, PLAIN]
+  const all = [EMPTY, ...measured]
   const times = new Map(all.map((name) => [name, [] as number[]]))
   for (let round = 0; round < rounds; round++) {
     for (const name of all) {
       const from = performance.now()
-      const lambda = await startLambda(dist, name, {
+      const lambda = await startLambda(folders.get(name) ?? dist, name, {
         ...CREDENTIALS,
         NOTIFLY_URL: push.url,
         NOTIFLY_TOKEN: 't',
@@ -52,7 +58,7 @@ export async function benchStart(rounds = 9, names: readonly string[] = [...BACK
   }
   await Promise.all([server.close(), s3.close(), push.close()])
   const empty = median(times.get(EMPTY) ?? [])
-  return names.map((name) => {
+  return measured.map((name) => {
     const took = median(times.get(name) ?? [])
     return { name, took, ratio: took / empty }
   })

@@ -7,10 +7,12 @@ import { serveOnLoopback } from '../src/simulator/loopback.ts'
 import { buildHere, startPeer } from './processes.ts'
 import type { Listening } from './servers.ts'
 
-const TARGETS = 100
-const SECONDS = 30
+const TARGETS = 1_000
+/** Seconds between two scrapes of a target. */
+const INTERVAL = 15
+const ROUNDS = 4
 /** Of the queue, its mean time, the cache and the p99 of the first token: what the seed alerted on. */
-const RULES = `groups: [{ name: four, interval: 5s, rules: [
+const RULES = `groups: [{ name: four, interval: ${INTERVAL}s, rules: [
   { alert: Waiting, expr: 'sum by (instance) (vllm:num_requests_waiting) > 1000' },
   { alert: Cache, expr: 'max by (instance) (vllm:kv_cache_usage_perc) > 0.9', for: 5m },
   { alert: QueueWait, expr: 'rate(vllm:request_queue_time_seconds_sum[5m]) / rate(vllm:request_queue_time_seconds_count[5m]) > 1000' },
@@ -26,10 +28,10 @@ export async function benchPrometheus(): Promise<number> {
   const servers = startPeer(join(bundles, 'servers.mjs'))
   const { port } = await servers.ask<Listening>()
   const dir = mkdtempSync(join(tmpdir(), 'queuebell-prometheus-'))
-  const targets = Array.from({ length: TARGETS }, (_, i) => `127.1.0.${i}:${port}`)
+  const targets = Array.from({ length: TARGETS }, (_, i) => `127.1.${i >> 8}.${i & 255}:${port}`)
   writeFileSync(join(dir, 'rules.yml'), RULES)
   const scrape = { job_name: 'vllm', static_configs: [{ targets }] }
-  const config = { global: { scrape_interval: '5s' }, rule_files: ['rules.yml'], scrape_configs: [scrape] }
+  const config = { global: { scrape_interval: `${INTERVAL}s` }, rule_files: ['rules.yml'], scrape_configs: [scrape] }
   writeFileSync(join(dir, 'prometheus.yml'), JSON.stringify(config))
   const listen = await freePort()
   const child = spawn('prometheus', [
@@ -40,11 +42,11 @@ export async function benchPrometheus(): Promise<number> {
   ])
   try {
     // The first two scrapes make the series.
-    await pause(12_000)
+    await pause(2.4 * INTERVAL * 1_000)
     const before = { cpu: cpuOf(child.pid ?? 0), scrapes: await scrapesOf(listen) }
-    for (let second = 0; second < SECONDS; second += 5) {
+    for (let round = 0; round < ROUNDS; round++) {
       await servers.ask('next')
-      await pause(5_000)
+      await pause(INTERVAL * 1_000)
     }
     const scrapes = (await scrapesOf(listen)) - before.scrapes
     return (cpuOf(child.pid ?? 0) - before.cpu) / scrapes

@@ -1,6 +1,9 @@
+import type { Endpoint } from '../src/config/config.ts'
 import { parseConfig } from '../src/config/parse.ts'
 import { run } from '../src/run.ts'
 import { realIO } from '../src/scheduled.ts'
+import { createEntrance } from '../src/scrape/entrance.ts'
+import { get, openDispatcher } from '../src/scrape/get.ts'
 import type { Listening } from './servers.ts'
 
 /** What one process is to do: runs of the vLLM function over some endpoints, one a message. */
@@ -8,6 +11,9 @@ export interface Fleet extends Listening {
   endpoints: number
   hanging: number
 }
+
+/** A whole run, or only asking: each page is got as in a run and thrown away. */
+export type Work = 'run' | 'ask'
 
 /** One run: milliseconds of CPU and of the wall clock, the most memory until then in bytes, endpoints that answered. */
 export interface RunCost {
@@ -24,22 +30,35 @@ if ('problems' in parsed) throw new Error(parsed.problems.join('\n'))
 const { config } = parsed
 let rounds = 0
 
-process.on('message', async () => {
-  const io = realIO(config)
-  const later = rounds++ * MINUTE
+process.on('message', async (work: Work) => {
   const before = process.cpuUsage()
   const from = performance.now()
-  const now = () => Date.now() + later
-  const { result } = await run({ config, io: { ...io, now, log: silent }, deadline: now() + 50_000 })
+  const up = work === 'ask' ? await askAll() : await runOnce(rounds++ * MINUTE)
   const { user, system } = process.cpuUsage(before)
   const cost: RunCost = {
     cpu: (user + system) / 1_000,
     wall: performance.now() - from,
     memory: process.resourceUsage().maxRSS * 1_024,
-    up: result.endpoints.filter((endpoint) => endpoint.up).length,
+    up,
   }
   process.send?.(cost)
 })
+
+/** @param later milliseconds that the clock is ahead. */
+async function runOnce(later: number): Promise<number> {
+  const now = () => Date.now() + later
+  const { result } = await run({ config, io: { ...realIO(config), now, log: silent }, deadline: now() + 50_000 })
+  return result.endpoints.filter((endpoint) => endpoint.up).length
+}
+
+async function askAll(): Promise<number> {
+  const { dispatcher, close } = openDispatcher()
+  const enter = createEntrance(64, 50)
+  const ask = ({ url, timeout }: Endpoint) => enter(() => get(url, { timeout, dispatcher, onChunk() {} }))
+  const answers = await Promise.all(config.endpoints.map(ask))
+  await close()
+  return answers.filter(({ ok }) => ok).length
+}
 
 /** All rules judge, with limits that these pages do not reach: a quiet day. */
 function environmentOf({ endpoints, hanging, port, s3, bucket }: Fleet): Record<string, string> {

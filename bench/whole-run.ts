@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { buildHere, type Peer, startPeer } from './processes.ts'
-import type { Fleet, RunCost } from './run-process.ts'
+import type { Fleet, RunCost, Work } from './run-process.ts'
 import type { Counted, Listening, Order } from './servers.ts'
 
 /** Endpoints, how many of them take the connection and never answer, and the size of each page where it is not 78 KB. */
@@ -8,6 +8,8 @@ export interface FleetSize {
   endpoints: number
   hanging?: number
   kilobytes?: number
+  /** Whole runs unless told: `ask` gets the pages as a run does and throws them away. */
+  work?: Work
 }
 
 /** The medians of whole runs over some endpoints, from the second run on: what a minute costs. */
@@ -45,11 +47,11 @@ export async function benchRuns(
   const servers = startPeer(join(dir, 'servers.mjs'))
   const listening = await servers.ask<Listening>()
   const costs: FleetCost[] = []
-  for (const { endpoints, hanging = 0, kilobytes } of fleets) {
+  for (const { endpoints, hanging = 0, kilobytes, work = 'run' } of fleets) {
     await servers.ask({ kilobytes } satisfies Order)
     const fleet: Fleet = { ...listening, endpoints, hanging }
     const runs = startPeer(join(dir, 'run-process.mjs'), { FLEET: JSON.stringify(fleet) }, execArgv)
-    costs.push({ ...(await measure(fleet, servers, runs, rounds)), kilobytes })
+    costs.push({ ...(await measure(fleet, servers, { runs, rounds, work })), kilobytes })
     runs.end()
   }
   servers.end()
@@ -58,14 +60,18 @@ export async function benchRuns(
 
 type Measured = Omit<FleetCost, 'kilobytes'>
 
-async function measure({ endpoints, hanging }: Fleet, servers: Peer, runs: Peer, rounds: number): Promise<Measured> {
+async function measure(
+  { endpoints, hanging }: Fleet,
+  servers: Peer,
+  { runs, rounds, work }: { runs: Peer; rounds: number; work: Work },
+): Promise<Measured> {
   const costs: RunCost[] = []
   const counts: Counted[] = []
   // The first run makes the state, and the next few fill the window: six readings an endpoint.
   for (let round = 0; round < rounds + 2; round++) {
     await servers.ask('next')
     await servers.ask('count')
-    costs.push(await runs.ask<RunCost>('run'))
+    costs.push(await runs.ask<RunCost>(work))
     counts.push(await servers.ask<Counted>('count'))
   }
   const steady = costs.slice(2)
