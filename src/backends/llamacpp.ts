@@ -10,6 +10,10 @@ export const llamacpp: BackendTable = {
     kv_cache: { from: named('kv_cache_usage_ratio'), combine: 'max' },
     prompt_tokens: { from: named('prompt_tokens_total') }, // cached ones are left out since 2026
     generation_tokens: { from: named('tokens_predicted_total') },
+    prefix_queries: {
+      from: named('prompt_tokens_cached_total').map((alias) => ({ ...alias, plus: ['llamacpp:prompt_tokens_total'] })),
+    },
+    prefix_hits: { from: named('prompt_tokens_cached_total') }, // since 2026
     steps: { from: named('n_decode_total') },
   },
   modelLabels: [],

@@ -1,3 +1,4 @@
+import type { SignalRow } from '../backends/backend.ts'
 import type { CounterReading, LabelSet } from '../signals/signals.ts'
 import type { FaultKind, Outcome } from './outcome.ts'
 import type { Page, Sample } from './page.ts'
@@ -8,23 +9,27 @@ type Counters = Record<LabelSet, CounterReading>
 
 /**
  * A counter by label set. One wrong value makes it unknown: left out alone, its whole past would look new when it is back.
- * The main series and its parts appear each with its first event: any of them is the counter.
+ * It is not there without its main series, except where main series and parts appear each with its own first event.
  */
-export function readCounters(page: Page, alias: NamedAlias, selection: Selection): Outcome<Counters> {
+export function readCounters(
+  { zeroBeside }: SignalRow,
+  alias: NamedAlias,
+  page: Page,
+  selection: Selection,
+): Outcome<Counters> {
   const chosen = (name: string) => selection.choose(page.samples.get(name), alias)
   // A part has label sets of its own, so that it is never taken for the main series.
   const parts = alias.parts.map((part) => ({ ...part, mark: `__name__="${part.name}"` }))
+  const all = [{ ...alias, mark: '' }, ...parts].map((one) => ({ ...one, samples: chosen(one.name) }))
+  const needed = zeroBeside === undefined ? all.slice(0, 1) : all
+  if (needed.every(({ samples }) => samples.length === 0)) return undefined
   const value: Counters = {}
-  let isThere = false
-  for (const { name, created, mark } of [{ ...alias, mark: '' }, ...parts]) {
-    const samples = chosen(name)
-    if (samples.length === 0) continue
-    if (page.overfull.has(name)) return { fault: 'out-of-range' }
+  for (const { name, created, mark, samples } of all) {
+    if (samples.length > 0 && page.overfull.has(name)) return { fault: 'out-of-range' }
     const fault = add(value, mark, samples, chosen(created), selection)
     if (fault) return { fault }
-    isThere = true
   }
-  return isThere ? { value } : undefined
+  return { value }
 }
 
 function add(

@@ -62,7 +62,7 @@ function readAlias({ signal, kind, row }: WantedSignal, alias: NamedAlias, readi
       return found
     }
     case 'counter': {
-      const found = readCounters(page, alias, selection)
+      const found = readCounters(row, alias, page, selection)
       if (found?.value) readings.counters[signal as CounterSignal] = found.value
       return found
     }

@@ -261,6 +261,15 @@ process_start_time_seconds 1.7889e+09
     ])
   })
 
+  test('llama.cpp looks up what it read and what it found in its cache', () => {
+    const body = 'llamacpp:prompt_tokens_total 1000\nllamacpp:prompt_tokens_cached_total 3000\n'
+    const { prefix_hits, prefix_queries, prompt_tokens } = readingsOf('llamacpp', body).counters
+    expect([prefix_hits, prefix_queries, prompt_tokens].map((counter) => counter && totalOf(counter))).toEqual([
+      3000, 4000, 1000,
+    ])
+    expect(readingsOf('llamacpp', 'llamacpp:prompt_tokens_total 1000\n').counters.prefix_queries).toBeUndefined()
+  })
+
   test('the steps of the engine are the count of a histogram that is named like a counter', () => {
     const body = histogram('vllm:iteration_tokens_total', 'engine="0"', { '1.0': 3, '+Inf': 17833 }, 479207)
     expect(readingsOf('vllm', `${body}vllm:iteration_tokens_total_created{engine="0"} 1.7e9\n`).counters.steps).toEqual(
