@@ -15,7 +15,7 @@ import {
   wordsFrom,
 } from './exchange.ts'
 import { type FinalLine, phasesOf, readLine } from './ollama-line.ts'
-import { busyFacts, failureOfStatus, Refused, refusesForLoad, saysBusy, saysModelMissing } from './refusal.ts'
+import { busyFacts, failureOfStatus, Refused, refusesForLoad, refusesInStream, saysModelMissing } from './refusal.ts'
 
 const PROMPT = 'Hi'
 /** A warm model reports some tens of milliseconds of loading; from here on it was loaded for this request. Seconds. */
@@ -49,8 +49,12 @@ async function look(asking: Asking): Promise<Answer> {
   if (place.loaded) return generate({ ...asking, found: true }, place)
   if (!(await isKnown(asking))) return met(asking, { status: 'model-missing' })
   const { canary, signal: run } = asking.options
-  if (!canary.load || !loadFits(asking.options))
-    return met(asking, { status: place.others ? 'other-model' : 'not-loaded' })
+  const status = place.others ? 'other-model' : 'not-loaded'
+  if (!canary.load) return met(asking, { status })
+  if (!loadFits(asking.options)) {
+    const detail = `CANARY_LOAD_TIMEOUT of ${canary.loadTimeout / 1_000} s is more than this run has left`
+    return met(asking, { status, detail })
+  }
   // The load has a budget of its own: a short canary would abort it again and again.
   return withinTime(canary.loadTimeout, run, (signal) => generate({ ...asking, found: true, signal }, place))
 }
@@ -218,7 +222,7 @@ async function finalLine(asking: Asking, response: Response): Promise<FinalLine>
 
 function errorInStream(asking: Asking, error: string): Error {
   const words = wordsFrom(error, asking.endpoint)
-  if (saysBusy(words)) return new Refused(busyFacts(words, null))
+  if (refusesInStream(error, words)) return new Refused(busyFacts(words, null))
   return new CanaryFailed({ kind: 'stream-error', detail: words })
 }
 

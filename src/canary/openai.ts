@@ -15,7 +15,7 @@ import {
   wordsFrom,
 } from './exchange.ts'
 import { adapt, type Form, firstForm, routeOf, toBody } from './openai-form.ts'
-import { busyFacts, failureOfStatus, Refused, refusesForLoad, saysBusy, saysModelMissing } from './refusal.ts'
+import { busyFacts, failureOfStatus, Refused, refusesForLoad, refusesInStream, saysModelMissing } from './refusal.ts'
 import { traceparent } from './trace.ts'
 
 /** Parts of an answer after which a server that ignores the limit of one token is not listened to any longer. */
@@ -145,7 +145,7 @@ function badAnswer(asking: Asking, data: string): Error {
 
 function errorInStream(asking: Asking, text: string): Error {
   const words = wordsFrom(text, asking.endpoint)
-  if (saysBusy(words)) return new Refused(busyFacts(words, null))
+  if (refusesInStream(text, words)) return new Refused(busyFacts(words, null))
   if (saysModelMissing(text, words)) return new Refused({ status: 'model-missing', detail: words })
   return new CanaryFailed({ kind: 'stream-error', detail: words })
 }

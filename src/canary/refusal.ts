@@ -3,7 +3,7 @@ import type { Failure } from '../state/failure.ts'
 
 /** What a server says when it will not take one request more. "CUDA device busy" is a fault, not a queue. */
 const BUSY =
-  /queue[\s_-]*(is[\s_-]*)?full|\bbusy\b|overload|too many (pending |concurrent )?requests|maximum pending requests|at capacity/i
+  /queue[\s_-]*(is[\s_-]*)?full|\bqueue[\s_-]*(size|length|limit)?[\s_-]*(exceeded|reached)|\bbusy\b|overload|too many (\w+ )?requests|maximum (pending requests|queue)|at capacity|backpressure/i
 const FAULT = /cuda|device|driver/i
 
 /** What a server says with 503 when there is nobody behind it, or nobody yet: no queue. */
@@ -19,7 +19,7 @@ export class Refused extends Error {
 }
 
 /** Whether an error text says that the queue is full. */
-export function saysBusy(words: string): boolean {
+function saysBusy(words: string): boolean {
   return BUSY.test(words) && !FAULT.test(words)
 }
 
@@ -30,6 +30,12 @@ export function refusesForLoad(status: number, words: string): boolean {
   if (status === 429) return true
   if (status === 503) return !NOBODY.test(words) && !FAULT.test(words)
   return status >= 500 && saysBusy(words)
+}
+
+/** The same of an error inside a 200 stream, which may carry a status of its own: `{"error": {"code": 429, …}}`. */
+export function refusesInStream(text: string, words: string): boolean {
+  const [, status] = /"(?:http_)?(?:status|code|status_code)"\s*:\s*"?([45]\d\d)\b/.exec(text) ?? []
+  return saysBusy(words) || (status !== undefined && refusesForLoad(Number(status), words))
 }
 
 /** @param retryAfter the header, as it came. */

@@ -140,7 +140,10 @@ describe('the model', () => {
   test('a load that the run has no time for is not begun: it would be aborted at each run anew', async () => {
     const { server, ask } = await simulated()
     const answer = await ask({}, { canary: { load: true, loadTimeout: 120_000 }, timeLeft: 50_000 })
-    expect(factsOf(answer)).toMatchObject({ status: 'not-loaded' })
+    expect(factsOf(answer)).toMatchObject({
+      status: 'not-loaded',
+      detail: 'CANARY_LOAD_TIMEOUT of 120 s is more than this run has left',
+    })
     expect(generations(server)).toEqual([])
   })
 

@@ -275,6 +275,20 @@ describe('what a stream may look like', () => {
     }
   })
 
+  test.each([
+    [{ error: { message: 'Rate limit exceeded', code: 429 } }, 'busy'],
+    [{ error: { message: 'no slot', http_status_code: 503 } }, 'busy'],
+    [{ object: 'error', message: 'try later', code: 503 }, 'busy'],
+    [{ error: { message: 'Exceeds maximum queue size', code: 500 } }, 'busy'],
+    [{ error: { message: 'Loading model', code: 503 } }, undefined],
+    [{ error: { message: 'internal error', code: 500 } }, undefined],
+    [{ error: { message: 'code 429 of the prompt is odd', code: 400 } }, undefined],
+  ])('an error inside a stream may say by its own status that there is no room: %j', async (error, status) => {
+    const answer = await hear([data(error)])
+    if (status === undefined) expect(failureIn(answer).kind).toBe('stream-error')
+    else expect(factsOf(answer)).toMatchObject({ status })
+  })
+
   test('a web page or other text is no answer', async () => {
     expect(failureIn(await hear(['<html><title>Login</title>'], 1, 'text/html'))).toEqual({
       kind: 'bad-answer',
