@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Fact } from '../../src/messages/catalogue.ts'
 import { en } from '../../src/messages/en.ts'
 import { FAILURE_KINDS } from '../../src/state/failure.ts'
+import type { VerdictKind } from '../../src/state/notification.ts'
 import { toStoreError } from '../../src/state/s3-errors.ts'
 
 const page = readFileSync('docs/troubleshooting.md', 'utf8')
@@ -29,6 +30,7 @@ const FACTS: Fact[] = [
   { value: 79 },
   { missing: 'm', backend: 'vllm' },
   { missing: 'm', backend: 'heartbeat-check' },
+  { doubted: 'kv_cache' },
   { sources: 's3://bucket/list.json' },
   ...([{}, { never: true }, { failed: {} }] as const).map((more) => ({
     beat: { interval: 1, grace: 1, never: false, ...more },
@@ -72,6 +74,14 @@ test.each([
   en.title.digest(4, 0).replace('4', '…'),
 ])('a message that begins as in "%s" is explained', (title) => {
   expect(page).toContain(`- \`${title}\``)
+})
+
+test.each(Object.entries(en.verdicts))('the verdict %s is explained by its first words', (kind, text) => {
+  const [words = ''] = text({ kind: kind as VerdictKind }, { restarted: false }).split(/[:.]/)
+  const row = page.split('\n').find((line) => line.includes(`| \`${kind}\` |`)) ?? ''
+  const [, said = ''] = /^\| `([^`]+)` \|/.exec(row) ?? []
+  expect(said.length).toBeGreaterThan(5)
+  expect(words.startsWith(said)).toBe(true)
 })
 
 test.each([
