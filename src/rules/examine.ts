@@ -1,4 +1,4 @@
-import { type Alias, type Backend, type BackendTable, prefixOf } from '../backends/backend.ts'
+import { type Alias, type Backend, type BackendTable, prefixOf, type SignalRow } from '../backends/backend.ts'
 import type { Endpoint } from '../config/config.ts'
 import type { HistogramSignal, Readings, Signal } from '../signals/signals.ts'
 import { SIGNALS } from '../signals/signals.ts'
@@ -85,15 +85,24 @@ function hadTraffic(readings: Readings): boolean {
   return counters.some((counter) => Object.values(counter ?? {}).some(({ value }) => value > 0))
 }
 
-/** What this page puts before the names: found by a signal whose names differ in nothing else. */
+/** What this page puts before the names, by the first that it has; where it has none of them, what the newest server puts there. */
 function prefixOn(readings: Readings, table: BackendTable): string {
-  for (const signal of ['waiting', 'running'] as const) {
+  const rows = Object.entries(table.signals) as [Signal, SignalRow][]
+  for (const [signal, { from }] of rows) {
     const source = readings.sources[signal]
-    const names = (table.signals[signal]?.from ?? []).map((alias) => alias.name)
-    const bare = names.reduce((short, name) => (name.length < short.length ? name : short), names[0] ?? '')
-    if (source?.endsWith(bare)) return source.slice(0, source.length - bare.length)
+    if (source !== undefined) return prefixIn(source, from)
   }
-  return ''
+  const newest = rows[0]?.[1].from
+  return newest?.[0] ? prefixIn(newest[0].name, newest) : ''
+}
+
+/** By the shortest of the aliases that the name ends in. */
+function prefixIn(name: string, aliases: readonly Alias[]): string {
+  const bare = aliases.reduce(
+    (least, alias) => Math.min(least, name.endsWith(alias.name) ? alias.name.length : least),
+    name.length,
+  )
+  return name.slice(0, name.length - bare)
 }
 
 /** The names of a signal as this page would spell them, newest first. */

@@ -67,6 +67,17 @@ describe('an endpoint', () => {
     expect(text).not.toContain('_LIMIT=off')
   })
 
+  test.each([
+    ['vllm:request_generation_tokens_count 3', 'vllm:num_requests_waiting'],
+    ['ray_vllm:num_requests_running 3', 'ray_vllm:num_requests_waiting'],
+    ['vllm:num_requests_running 3', 'vllm:num_requests_waiting'],
+    ['num_requests_running 3', 'num_requests_waiting'],
+  ])('that has %s is told that %s is missing, spelt as its other names are', async (line, name) => {
+    const { url } = await serveText(`${line}\n`)
+    const [, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}` })
+    expect(text).toContain(`waiting: missing, expected ${name};`)
+  })
+
   test('whose address holds a key is told without it', async () => {
     const { url } = await serveText(PAGE)
     const [, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}/?token=planted-4711` })
