@@ -1,6 +1,6 @@
 import { type Alias, type Backend, type BackendTable, prefixOf, type SignalRow } from '../backends/backend.ts'
 import type { Endpoint } from '../config/config.ts'
-import type { HistogramSignal, Readings, Signal } from '../signals/signals.ts'
+import type { Readings, Signal } from '../signals/signals.ts'
 import { SIGNALS } from '../signals/signals.ts'
 import type { Rule } from './catalogue.ts'
 import { isPresent, signalsFor } from './missing.ts'
@@ -10,7 +10,7 @@ export interface Finding {
   rule: Rule
   /**
    * `sees`: all that it needs is there. `waits`: some of it appears with the first request or event. `blind`: something
-   * is missing or not believable. `undecidable`: the limit lies beyond what the server's buckets can tell.
+   * is missing or not believable. `undecidable`: the limit lies outside what the server's buckets can tell.
    */
   state: 'sees' | 'waits' | 'blind' | 'undecidable'
   /** One line a signal: where it comes from, or what is wrong and what to do. */
@@ -123,14 +123,22 @@ function worst(rule: Rule, states: readonly Look['state'][]): Look['state'] {
   return states.includes('waits') ? 'waits' : 'sees'
 }
 
-/** A quantile beyond the last finite bound is only known to be at least that bound: a limit above it is never decided. */
+/** Seconds. No server's times for a queue, a first token or a token begin with a bucket as wide as this. */
+const COARSE = 1
+
+/**
+ * A quantile beyond the last finite bound is only known to be at least that bound: a limit above it is never decided.
+ * Times whose smallest bucket is above the limit are hardly seconds.
+ */
 function undecidable(rule: Rule, readings: Readings): string | undefined {
-  if (rule.measure.kind !== 'quantile') return undefined
-  const bounds = Object.values(readings.histograms[rule.measure.signal as HistogramSignal] ?? {}).flatMap(
-    (h) => h.bounds,
-  )
+  const { measure, limit } = rule
+  if (measure.kind !== 'quantile' && measure.kind !== 'mean') return undefined
+  const bounds = Object.values(readings.histograms[measure.signal] ?? {}).flatMap((h) => h.bounds)
   if (bounds.length === 0) return undefined
-  const last = Math.max(...bounds)
-  if (rule.limit <= last) return undefined
-  return `the limit ${rule.limit} s is above the server's largest bucket (${last} s), so it can never be decided: set ${rule.id.toUpperCase()}_LIMIT to ${last}s or less`
+  const [first, last] = [Math.min(...bounds), Math.max(...bounds)]
+  if (first > COARSE && first > limit) {
+    return `not believable as seconds: the smallest bucket ends at ${first}, above the limit of ${limit} s; are they milliseconds?`
+  }
+  if (measure.kind === 'mean' || limit <= last) return undefined
+  return `the limit ${limit} s is above the server's largest bucket (${last} s), so it can never be decided: set ${rule.id.toUpperCase()}_LIMIT to ${last}s or less`
 }

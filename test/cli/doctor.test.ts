@@ -68,6 +68,18 @@ describe('an endpoint', () => {
   })
 
   test.each([
+    ['milliseconds', [100, 1000, 10_000], /BLIND +ttft .*not believable as seconds: the smallest bucket ends at 100/],
+    ['seconds to 2.5', [0.1, 1, 2.5], /BLIND +ttft .*the limit 3 s is above the server's largest bucket \(2.5 s\)/],
+    ['seconds to 10', [0.1, 1, 10], /ok +ttft +ttft: vllm:time_to_first_token_seconds/],
+  ])('whose times have buckets of %s', async (_, bounds, words) => {
+    const name = 'vllm:time_to_first_token_seconds'
+    const buckets = [...bounds, '+Inf'].map((le, i) => `${name}_bucket{le="${le}"} ${i + 1}`)
+    const { url } = await serveText(`${PAGE}${buckets.join('\n')}\n${name}_sum 2\n${name}_count 4\n`)
+    const [, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}` })
+    expect(text).toMatch(words)
+  })
+
+  test.each([
     ['vllm:request_generation_tokens_count 3', 'vllm:num_requests_waiting'],
     ['ray_vllm:num_requests_running 3', 'ray_vllm:num_requests_waiting'],
     ['vllm:num_requests_running 3', 'vllm:num_requests_waiting'],
