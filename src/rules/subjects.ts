@@ -17,7 +17,8 @@ export function xids(view: View): Measured[] {
     if (code !== known) return { subject, value: code, judgement: 'breach', renewed: true }
     const alert = before.alerts[`gpu_xid@${subject}`]
     const isOld = alert === undefined || view.restarted || alert.restarted === true
-    return { subject, value: code, judgement: isOld ? 'clear' : 'between' }
+    // Not past its hold time yet: it is still the same change.
+    return { subject, value: code, judgement: isOld ? 'clear' : alert.phase === 'pending' ? 'breach' : 'between' }
   })
 }
 

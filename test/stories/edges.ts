@@ -146,6 +146,22 @@ export const EDGE_STORIES: readonly Story[] = [
     ],
   },
   {
+    name: 'gpu_xid: with a hold time, a code that is still there when it has passed',
+    backend: 'dcgm',
+    env: { GPU_XID_FOR: '2m' },
+    runs: [
+      { minute: 0, served: gpu(0) },
+      { minute: 1, served: gpu(31) },
+      { minute: 2, served: gpu(0) },
+      ...from(3, 7, () => gpu(79)),
+      ...from(8, 9, () => gpu(0)),
+    ],
+    pushes: [
+      [5, 'fired', 'gpu_xid'],
+      [9, 'resolved', 'gpu_xid'],
+    ],
+  },
+  {
     name: 'gpu_xid: a value that cannot be is not the end of it',
     backend: 'dcgm',
     runs: [
