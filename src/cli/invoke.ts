@@ -105,14 +105,22 @@ function frame(title: string, body: string): string {
 
 /** What a person who has configured little needs to know. */
 function hints(config: Config): string[] {
-  const prefix = config.backend.toUpperCase()
   const lines: string[] = [...config.warnings]
   if (config.usedDefault) {
+    const isOllama = config.backend === 'ollama'
     lines.push(
       `No endpoint is configured: trying ${config.endpoints[0]?.url ?? ''}. To watch your own servers, set in the environment or in .env:`,
-      `  ${prefix}_ENDPOINTS="chat/a=http://10.0.0.5:8000 chat/b=http://10.0.0.6:8000"   name=url, or group/replica=url`,
-      '  NOTIFLY_URL=https://push.example.com and NOTIFLY_TOKEN=…                     where pushes go (Notifly or Gotify)',
-      `  ${prefix}_WAITING_LIMIT=20                                                       a limit; all variables: docs/variables.md`,
+      ...(isOllama
+        ? [
+            '  OLLAMA_ENDPOINTS="box=http://10.0.0.5:11434"          name=url, or group/replica=url',
+            '  NOTIFLY_URL=https://push.example.com, NOTIFLY_TOKEN=…  where pushes go (Notifly or Gotify)',
+            '  OLLAMA_CANARY_LIMIT=5s                                 a limit; all variables: docs/variables.md',
+          ]
+        : [
+            '  VLLM_ENDPOINTS="chat/a=http://10.0.0.5:8000 chat/b=http://10.0.0.6:8000"   name=url, or group/replica=url',
+            '  NOTIFLY_URL=https://push.example.com and NOTIFLY_TOKEN=…                   where pushes go (Notifly or Gotify)',
+            '  VLLM_WAITING_LIMIT=20                                                     a limit; all variables: docs/variables.md',
+          ]),
     )
   }
   if (!config.push) lines.push('No NOTIFLY_URL is set: pushes are printed here.')

@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { invoke } from '../../src/cli/invoke.ts'
+import { parseConfig } from '../../src/config/parse.ts'
 import { serve } from '../scrape/loopback.ts'
 
 const JSON_ONLY = { dryRun: false, json: true, why: false, every: undefined, shard: undefined }
@@ -48,3 +49,19 @@ test('what works but will surprise is said beside the result, too', async () => 
   await invoke('vllm', { ...JSON_ONLY, dryRun: true })
   expect(err[0]).toBe('METRICS_URL is not used, because VLLM_ENDPOINTS is set')
 })
+
+test.each(['vllm', 'ollama'] as const)(
+  'what %s proposes to a person who configured nothing is a configuration',
+  async (backend) => {
+    vi.stubEnv('VLLM_ENDPOINTS', '')
+    vi.stubEnv('OLLAMA_MODEL', 'llama3.1:8b')
+    await invoke(backend, { ...JSON_ONLY, json: false, dryRun: true })
+    const proposed = [...err.join('\n').matchAll(/([A-Z_]+)=("[^"]+"|[^\s,…]+)/g)].map(([, name = '', value = '']) => [
+      name,
+      value.replaceAll('"', ''),
+    ])
+    expect(proposed.length).toBeGreaterThan(2)
+    const env = { OLLAMA_MODEL: 'llama3.1:8b', ...Object.fromEntries(proposed) }
+    expect(parseConfig(backend, env, { lambda: false })).not.toHaveProperty('problems')
+  },
+)
