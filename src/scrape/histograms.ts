@@ -67,7 +67,7 @@ function fromBuckets(buckets: readonly Buckets[], parts: Parts, selection: Selec
     if (bounds.at(-1) !== Number.POSITIVE_INFINITY || sum === undefined) return { fault: 'cut-histogram' }
     if (!counts.every(isCount)) return { fault: counts.some(Number.isNaN) ? 'not-a-number' : 'out-of-range' }
     if (!Number.isFinite(sum)) fault = 'not-a-number'
-    value[set] = larger(value[set], histogram(bounds.slice(0, -1), counts, sum, parts.created.get(set)))
+    value[set] = largest(value[set], histogram(bounds.slice(0, -1), counts, sum, parts.created.get(set)))
   }
   for (const sets of [parts.sums, parts.counts])
     for (const set of sets.keys()) if (value[set] === undefined) return { fault: 'cut-histogram' }
@@ -95,9 +95,15 @@ function histogram(
   return reading
 }
 
-/** Ranks repeat a histogram: the one that is ahead counts. */
-function larger(a: HistogramReading | undefined, b: HistogramReading): HistogramReading {
-  return a && (a.counts.at(-1) ?? 0) > (b.counts.at(-1) ?? 0) ? a : b
+/**
+ * Ranks repeat a histogram, each a moment ahead of the other or behind, and with its own clock. The largest of each bucket
+ * never falls, while the buckets of now one rank and now the other would: that is no restart.
+ */
+function largest(a: HistogramReading | undefined, b: HistogramReading): HistogramReading {
+  if (!a) return b
+  const areSame = a.bounds.length === b.bounds.length && a.bounds.every((bound, i) => bound === b.bounds[i])
+  if (!areSame) return (a.counts.at(-1) ?? 0) > (b.counts.at(-1) ?? 0) ? a : b
+  return { ...b, counts: b.counts.map((count, i) => Math.max(count, a.counts[i] ?? count)) }
 }
 
 function isCount(count: number): boolean {

@@ -372,6 +372,21 @@ describe('histograms', () => {
     expect(readingsOf('vllm', body)).toMatchObject({ histograms: {}, faults: [{ what: 'stale-sample' }] })
   })
 
+  test('ranks that repeat a histogram count once, and which of them is ahead moves no bucket back', () => {
+    const name = 'sglang:time_to_first_token_seconds'
+    const ranks = (...of: [buckets: Record<string, number>, sum: number][]) =>
+      readingsOf(
+        'sglang',
+        of.map(([buckets, sum], rank) => histogram(name, `tp_rank="${rank}"`, buckets, sum)).join(''),
+      ).histograms.ttft
+    const [before, after] = [
+      ranks([{ '1': 50, '2': 99, '+Inf': 100 }, 120], [{ '1': 48, '2': 99, '+Inf': 99 }, 119]),
+      ranks([{ '1': 50, '2': 104, '+Inf': 105 }, 125], [{ '1': 49, '2': 105, '+Inf': 106 }, 126]),
+    ]
+    expect(before).toEqual({ '': { bounds: [1, 2], counts: [50, 99, 100], sum: 120 } })
+    expect(after).toEqual({ '': { bounds: [1, 2], counts: [50, 105, 106], sum: 126 } })
+  })
+
   test('engines keep their histograms apart', () => {
     const body =
       histogram(ttft, 'engine="0"', { '1': 1, '+Inf': 2 }, 3) + histogram(ttft, 'engine="1"', { '1': 4, '+Inf': 5 }, 6)
