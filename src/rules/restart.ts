@@ -11,17 +11,19 @@ export function isAsBeforeItsFirstRequest(history: History | undefined, readings
   if (history.startedAt !== undefined && readings.startedAt !== undefined) return false
   const { waiting, running } = readings.gauges
   const answers = readings.empty || waiting !== undefined || running !== undefined
-  return answers && hasCounted(history) && !counts(readings)
-}
-
-function hasCounted({ counters, histograms }: History): boolean {
-  const totals = Object.values(counters).flatMap((sets) => Object.values(sets).map(({ last }) => last))
-  const buckets = Object.values(histograms).flatMap((sets) => Object.values(sets).map(({ last }) => last.length))
-  return [...totals, ...buckets].some((count) => count > 0)
+  return answers && !counts(readings) && hasCounted(history)
 }
 
 function counts({ counters, histograms }: Readings): boolean {
-  const totals = Object.values(counters).flatMap((sets) => Object.values(sets).map(({ value }) => value))
-  const observed = Object.values(histograms).flatMap((sets) => Object.values(sets).map((h) => h.counts.at(-1) ?? 0))
-  return [...totals, ...observed].some((count) => count > 0)
+  return (
+    Object.values(counters).some((sets) => Object.values(sets).some(({ value }) => value > 0)) ||
+    Object.values(histograms).some((sets) => Object.values(sets).some((h) => (h.counts.at(-1) ?? 0) > 0))
+  )
+}
+
+function hasCounted({ counters, histograms }: History): boolean {
+  return (
+    Object.values(counters).some((sets) => Object.values(sets).some(({ last }) => last > 0)) ||
+    Object.values(histograms).some((sets) => Object.values(sets).some(({ last }) => last.length > 0))
+  )
 }
