@@ -12,8 +12,10 @@ trap 'rm -r "$package"' EXIT
 cp dist/vllm.mjs examples/yandex-cloud/index.mjs "$package"
 echo '{ "type": "module" }' >"$package/package.json"
 
-yc storage bucket create --name "$BUCKET" || echo "the bucket $BUCKET is there already"
-yc serverless function create --name queuebell-vllm || echo "the function is there already"
+# What is there already stays; an error of any other kind ends the script.
+is_there() { yc "$@" >/dev/null 2>&1; }
+is_there storage bucket get "$BUCKET" || yc storage bucket create --name "$BUCKET"
+is_there serverless function get queuebell-vllm || yc serverless function create --name queuebell-vllm
 # Endpoints are separated by commas inside --environment: blanks separate them here.
 yc serverless function version create --function-name queuebell-vllm --source-path "$package" \
   --runtime nodejs22 --entrypoint index.handler --memory 256m --execution-timeout 50s --concurrency 1 \
@@ -21,6 +23,7 @@ yc serverless function version create --function-name queuebell-vllm --source-pa
   --environment "VLLM_ENDPOINTS=$VLLM_ENDPOINTS,NOTIFLY_URL=$NOTIFLY_URL,NOTIFLY_TOKEN=$NOTIFLY_TOKEN" \
   --environment "STATE_BUCKET=$BUCKET,S3_ENDPOINT=https://storage.yandexcloud.net,AWS_REGION=ru-central1" \
   --environment "AWS_ACCESS_KEY_ID=$AWS_ACCESS_KEY_ID,AWS_SECRET_ACCESS_KEY=$AWS_SECRET_ACCESS_KEY"
-yc serverless trigger create timer --name queuebell-vllm --cron-expression '* * ? * * *' \
-  --invoke-function-name queuebell-vllm --invoke-function-service-account-id "$SERVICE_ACCOUNT" \
-  --retry-attempts 0 || echo "the trigger is there already"
+is_there serverless trigger get queuebell-vllm ||
+  yc serverless trigger create timer --name queuebell-vllm --cron-expression '* * ? * * *' \
+    --invoke-function-name queuebell-vllm --invoke-function-service-account-id "$SERVICE_ACCOUNT" \
+    --retry-attempts 0
