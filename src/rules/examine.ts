@@ -21,7 +21,7 @@ export interface Finding {
 export function examine(readings: Readings, table: BackendTable, endpoint: Endpoint, backend: Backend): Finding[] {
   const prefix = prefixOn(readings, table)
   return endpoint.rules.flatMap((rule): Finding[] => {
-    const signals = signalsFor(rule.measure).filter((signal) => table.signals[signal])
+    const signals = neededBy(rule, table)
     if (signals.length === 0) return []
     const looks = withServersOwnShare(rule, signals, readings).map((signal) => look(signal, readings, table, prefix))
     const notes = looks.map((l) => l.note)
@@ -34,6 +34,12 @@ export function examine(readings: Readings, table: BackendTable, endpoint: Endpo
     const off = `if this server cannot have it: ${prefixOf(backend)}_${rule.id.toUpperCase()}_LIMIT=off`
     return [{ rule, state, notes: state === 'blind' ? [...notes, off] : notes }]
   })
+}
+
+/** What a rule reads of this server; `blind` misses the core series, also those that no other rule needs. */
+function neededBy({ measure }: Rule, table: BackendTable): Signal[] {
+  if (measure.kind !== 'blind') return signalsFor(measure).filter((signal) => table.signals[signal])
+  return (Object.keys(table.signals) as Signal[]).filter((signal) => table.signals[signal]?.core)
 }
 
 interface Look {
@@ -133,12 +139,18 @@ const COARSE = 1
 function undecidable(rule: Rule, readings: Readings): string | undefined {
   const { measure, limit } = rule
   if (measure.kind !== 'quantile' && measure.kind !== 'mean') return undefined
-  const bounds = Object.values(readings.histograms[measure.signal] ?? {}).flatMap((h) => h.bounds)
-  if (bounds.length === 0) return undefined
+  const sets = Object.values(readings.histograms[measure.signal] ?? {})
+  const bounds = sets.flatMap((h) => h.bounds)
+  if (bounds.length === 0) return sets.length > 0 && measure.kind === 'quantile' ? summaryOnly(rule) : undefined
   const [first, last] = [Math.min(...bounds), Math.max(...bounds)]
   if (first > COARSE && first > limit) {
     return `not believable as seconds: the smallest bucket ends at ${first}, above the limit of ${limit} s; are they milliseconds?`
   }
   if (measure.kind === 'mean' || limit <= last) return undefined
   return `the limit ${limit} s is above the server's largest bucket (${last} s), so it can never be decided: set ${rule.id.toUpperCase()}_LIMIT to ${last}s or less`
+}
+
+/** The quantiles of a summary are the server's own, of a time of its own: not of our window, and not to be added up. */
+function summaryOnly({ id }: Rule): string {
+  return `a summary has no buckets, so its p99 can never be decided: set ${id.toUpperCase()}_LIMIT=off`
 }

@@ -79,6 +79,21 @@ describe('an endpoint', () => {
     expect(text).toMatch(words)
   })
 
+  test('whose times are a summary is told that no p99 can be had', async () => {
+    const name = 'vllm:time_to_first_token_seconds'
+    const { url } = await serveText(`${PAGE}${name}{quantile="0.99"} 1\n${name}_sum 2\n${name}_count 4\n`)
+    const [code, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}` })
+    expect(code).toBe(1)
+    expect(text).toMatch(/BLIND +ttft .*a summary has no buckets.*set TTFT_LIMIT=off/)
+  })
+
+  test('that lacks a core series is told so, although no other rule needs it', async () => {
+    const { url } = await serveText('vllm_kv_usage_perc 0.1\nobserver_degraded 0\nupstream_health 1\nrequest_total 1\n')
+    vi.stubEnv('GATEWAY_ENDPOINTS', `gw=${url}`)
+    expect(await doctor('gateway', { push: false })).toBe(1)
+    expect(said.join('\n')).toMatch(/BLIND +blind +running: missing, expected vllm_requests_running/)
+  })
+
   test.each([
     ['vllm:request_generation_tokens_count 3', 'vllm:num_requests_waiting'],
     ['ray_vllm:num_requests_running 3', 'ray_vllm:num_requests_waiting'],
