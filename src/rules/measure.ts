@@ -186,6 +186,8 @@ function beat(rule: Rule, view: View, now: number): Measured {
   const silent = age ?? now - view.before.since
   const toldAs = view.before.alerts[rule.id]?.about?.beat
   const renewed = failed !== undefined && toldAs !== undefined && toldAs.failed === undefined && rule.for === 0
-  if (failed || silent > allowed) return { value: silent / 1000, judgement: 'breach', renewed }
+  // Never seen is told when interval and grace are over, not a run later.
+  const late = age === undefined ? silent >= allowed : silent > allowed
+  if (failed || late) return { value: silent / 1000, judgement: 'breach', renewed }
   return age === undefined ? { judgement: 'unknown' } : { value: age / 1000, judgement: 'clear' }
 }

@@ -80,7 +80,7 @@ describe('the life of a worker', () => {
       at(minute * 60)
       await check()
     }
-    expect(told.map(([second]) => second)).toEqual([660])
+    expect(told.map(([second]) => second)).toEqual([600])
     expect(told[0]?.[1]).toContain('indexer')
   })
 
