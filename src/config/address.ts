@@ -86,6 +86,6 @@ function credentialsOf(url: URL): Credentials | Refusal | undefined {
   try {
     return { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) }
   } catch {
-    return { refused: 'user or password has a % that begins no code; write % as %25' }
+    return { refused: 'has a % that begins no code in its user or password; write % as %25' }
   }
 }

@@ -123,7 +123,8 @@ function reachable(n: number, spec: RuleSpec, unit: UnitSpec): number | Refusal 
     return { refused: `can never be reached: the highest is ${unit.max}; may be ${unit.mayBe}` }
   }
   if (n < unit.min || (!above && n === unit.min)) {
-    return { refused: `is always reached; may be ${unit.mayBe}, above ${unit.min}` }
+    const from = unit.mayBe.includes('above') ? '' : `, above ${unit.min}`
+    return { refused: `is always reached; may be ${unit.mayBe}${from}` }
   }
   return spec.unit === 'times' && n <= 1 ? undefined : n
 }

@@ -43,7 +43,7 @@ describe('pairs', () => {
     ['no host', 'chat=http:///metrics', [/the URL of chat is no address/]],
     ['a port that does not exist', 'chat=http://h:99999', [/the URL of chat is no address/]],
     ['a port that fetch refuses', 'chat=http://h:6000', [/the URL of chat has a port that is refused: port 6000/]],
-    ['a bad escape in the password', 'chat=http://u:%zz@h', [/user or password has a %/]],
+    ['a bad escape in the password', 'chat=http://u:%zz@h', [/has a % that begins no code in its user or password/]],
   ])('with %s are refused', (_, text, expected) => {
     const problems = problemsOf('vllm', { VLLM_ENDPOINTS: text })
     expect(problems).toHaveLength(expected.length)

@@ -160,6 +160,12 @@ describe('limits in the unit of their rule', () => {
       expect(ruleOf(configOf('vllm', { VLLM_KV_CACHE_LIMIT: text }), 'kv_cache')?.limit).toBe(0.9)
   })
 
+  test('a factor that is always reached is told its bound once', () => {
+    expect(problemsOf('vllm', { METRICS_URL: 'http://h', VLLM_SIBLING_LIMIT: '1' })).toEqual([
+      'VLLM_SIBLING_LIMIT is 1: is always reached; may be a factor above 1, such as 1.5 or 1.5x',
+    ])
+  })
+
   test('case 52: memory that is meant to be full is told without reminders, and can be switched off', () => {
     const gpu = { DCGM_ENDPOINTS: 'node-1=http://h:9400' }
     expect(ruleOf(configOf('dcgm', gpu), 'gpu_memory')).toMatchObject({ limit: 0.95, repeat: undefined })
