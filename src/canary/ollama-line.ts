@@ -42,8 +42,8 @@ function parse(text: string): unknown {
 /**
  * Splits what our clock saw by what the server says of it.
  * A server that names none of its durations (a load-only answer, an old stream) leaves all phases unknown; where it
- * names some, those left out are zero. One that cannot be (negative, no number, far longer than we waited) makes the
- * wait unknown with it.
+ * names some, those left out are zero. One that cannot be (negative, no number, longer than any canary may take) makes
+ * the wait unknown with it. Parts that add up to more than we saw leave no wait, and are a fault where it is much.
  * @param elapsed seconds from sending the request to its last line.
  */
 export function phasesOf(final: FinalLine, elapsed: number): Phases {
@@ -51,7 +51,7 @@ export function phasesOf(final: FinalLine, elapsed: number): Phases {
   if (named.every((duration) => duration === undefined || duration === null)) return { total: elapsed, faults: [] }
   const faults: DataFault[] = []
   const read = (signal: Signal, series: keyof FinalLine): number | undefined => {
-    const duration = seconds(final[series], elapsed)
+    const duration = seconds(final[series])
     if (typeof duration === 'number') return duration
     faults.push({ signal, series, what: duration })
     return undefined
@@ -59,15 +59,14 @@ export function phasesOf(final: FinalLine, elapsed: number): Phases {
   const load = read('canary_load', 'load_duration')
   const prefill = read('canary_prefill', 'prompt_eval_duration')
   const decode = read('canary_decode', 'eval_duration')
-  const wait =
-    load === undefined || prefill === undefined || decode === undefined
-      ? undefined
-      : // Two clocks: the server's parts may add up to a little more than we saw.
-        Math.max(0, elapsed - load - prefill - decode)
+  const rest =
+    load === undefined || prefill === undefined || decode === undefined ? undefined : elapsed - load - prefill - decode
+  if (rest !== undefined && rest < -TOLERANCE)
+    faults.push({ signal: 'canary_wait', series: 'total_duration', what: 'out-of-range' })
   return {
     total: elapsed,
     faults,
-    ...(wait === undefined ? {} : { wait }),
+    ...(rest === undefined ? {} : { wait: Math.max(0, rest) }),
     ...(load === undefined ? {} : { load }),
     ...(prefill === undefined ? {} : { prefill }),
     ...(decode === undefined ? {} : { decode }),
@@ -76,10 +75,12 @@ export function phasesOf(final: FinalLine, elapsed: number): Phases {
 
 /** Seconds by which two clocks may differ over one request. */
 const TOLERANCE = 1
+/** Seconds: no setting lets a canary take longer, so that more are no nanoseconds, or another clock's. */
+const LONGEST = 3_600
 
 /** @returns what is wrong with it, where it is no duration of ours. */
-function seconds(nanoseconds: unknown, elapsed: number): number | 'not-a-number' | 'out-of-range' {
+function seconds(nanoseconds: unknown): number | 'not-a-number' | 'out-of-range' {
   if (nanoseconds === undefined || nanoseconds === null) return 0
   if (typeof nanoseconds !== 'number') return 'not-a-number'
-  return nanoseconds >= 0 && nanoseconds / 1e9 <= elapsed + TOLERANCE ? nanoseconds / 1e9 : 'out-of-range'
+  return nanoseconds >= 0 && nanoseconds / 1e9 <= LONGEST ? nanoseconds / 1e9 : 'out-of-range'
 }

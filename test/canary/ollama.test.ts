@@ -395,14 +395,19 @@ describe('what servers answer', () => {
     })
   })
 
-  test('durations that add up to more than our clock saw are no negative wait', async () => {
+  test.each([
+    ['a little', 2_500, []],
+    ['much', 300, [{ signal: 'canary_wait', series: 'total_duration', what: 'out-of-range' }]],
+  ])('durations that add up to %s more than our clock saw are no negative wait', async (_, elapsed, faults) => {
     answers(() => HttpResponse.json({ done: true, load_duration: 1, prompt_eval_duration: 2e9, eval_duration: 1e9 }))
-    expect(gaugesOf(await ask(undefined, {}, twice(2_500))).canary_wait).toBe(0)
+    const answer = await ask(undefined, {}, twice(elapsed))
+    expect(gaugesOf(answer)).toMatchObject({ canary_wait: 0, canary_prefill: 2, canary_decode: 1 })
+    expect(answer).toMatchObject({ readings: { faults } })
   })
 
   test.each([
     ['negative', -5, 'out-of-range'],
-    ['longer than we waited: other units, or another clock', 4e12, 'out-of-range'],
+    ['longer than any canary takes: other units, or another clock', 4e12, 'out-of-range'],
     ['text', '1000', 'not-a-number'],
     ['no number', {}, 'not-a-number'],
   ])('a duration that cannot be makes the wait unknown with it, and is named: %s', async (_, duration, what) => {
