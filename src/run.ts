@@ -185,6 +185,7 @@ function dryReport({ evaluation, due }: Decision, { config, io }: RunOptions, no
 function passedOver(outcome: 'duplicate' | 'superseded', { config, io }: RunOptions, now: number): RunReport {
   const pushes = { delivered: 0, waiting: 0, refused: 0 }
   const result: RunResult = { backend: config.backend, at: new Date(now).toISOString(), outcome, endpoints: [], pushes }
+  logWarnings(io.store, io.log)
   logRun(result, [], io.now() - now, io.log)
   return { result, config, messages: [], problems: [], decisions: [] }
 }

@@ -67,7 +67,7 @@ export async function read(bucket: OpenBucket, key: string): Promise<Found | und
 }
 
 /** Something between us and the store answered for it: what it said is not the object, and must not be taken for a broken one. */
-class NoObject extends Error {
+export class NoObject extends Error {
   override name = 'NoObject'
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { refusalOf, toStoreError } from './s3-errors.ts'
-import { address, type Found, type OpenBucket, pause, read, send, twice, without } from './s3-requests.ts'
+import { address, type Found, NoObject, type OpenBucket, pause, read, send, twice, without } from './s3-requests.ts'
 import type { Saved, Version } from './store.ts'
 
 const ATTEMPTS = 5
@@ -88,7 +88,12 @@ async function compare(bucket: OpenBucket, job: Job, refusal: 'changed' | 'unsur
   if (found.version !== job.at) return 'conflict'
   if (refusal === 'unsure') return 'again'
   // Refused although nothing moved: this store reads the quotes of an ETag in another way.
-  if (job.bothTried) return 'conflict'
+  if (job.bothTried) {
+    bucket.warn(
+      `state: the store refused to replace ${address(bucket, job.key)} although it had not changed: does something before it change its ETags?`,
+    )
+    return 'conflict'
+  }
   job.bothTried = true
   job.bareEtag = !job.bareEtag
   return 'again'
@@ -99,10 +104,12 @@ function isOurs(job: Job, found: Found): boolean {
   return found.writeId === undefined ? found.text === job.text : found.writeId === job.id
 }
 
-/** Accepted without an ETag: what was written has to be asked for. */
+/** Accepted without an ETag: what was written has to be asked for. Where all is as before, it was not the store that answered. */
 async function afterSilence(bucket: OpenBucket, job: Job): Promise<Saved> {
   const found = await read(bucket, job.key)
-  return found && isOurs(job, found) ? { version: found.version } : 'conflict'
+  if (found && isOurs(job, found)) return { version: found.version }
+  if (found?.version === job.at && job.at !== '') throw new NoObject()
+  return 'conflict'
 }
 
 function createAnew(bucket: OpenBucket, job: Job): 'again' {

@@ -115,7 +115,6 @@ export type SavedDecision<D extends Decided> = { kind: 'saved'; decision: D; sta
  * Saves what `decide` makes of the state. When another run wrote meanwhile: go on if the write was our own and only
  * its answer was lost, else decide anew from its state, once; a run whose time has passed by then is superseded.
  * @param decide told that it is asked `again`, it may decline: then the run is superseded.
- * @throws {StoreError} when the state cannot be written, or is not although no other run wrote.
  */
 export async function saveDecision<D extends Decided>(
   opened: Opened,
@@ -131,22 +130,9 @@ export async function saveDecision<D extends Decided>(
   if (passed) return passed
   if (newer.state.ranAt !== undefined && newer.state.ranAt > session.now) return { kind: 'superseded' }
   const second = await decide(newer, true)
-  if (second === undefined) return superseded(opened, newer, session)
+  if (second === undefined) return { kind: 'superseded' }
   const again = await trySave(newer, second.state, session)
-  return again.kind === 'saved' ? { ...again, decision: second } : superseded(newer, again.found, session)
-}
-
-/**
- * By a run that wrote. Where nobody did, the store takes no write at all, and runs that call themselves superseded
- * would hide for ever that nothing is watched.
- * @param found what lies there after `from` could not be replaced. A store without ETags has one version for all.
- */
-function superseded(from: Opened, found: Opened, { backend, shard }: Session): PassedOver {
-  if (found.version !== from.version || found.version === '') return { kind: 'superseded' }
-  throw new StoreError(
-    `${stateKey(backend, shard)}: the store did not replace the state although no other run wrote; does something before it answer in its place, or change its ETags?`,
-    false,
-  )
+  return again.kind === 'saved' ? { ...again, decision: second } : { kind: 'superseded' }
 }
 
 type Tried = { kind: 'saved'; state: State; version: Version } | { kind: 'conflict'; found: Opened }

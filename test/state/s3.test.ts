@@ -287,6 +287,15 @@ describe('case 120: stores that do not keep the condition', () => {
     s3.next({ on: 'PUT', do: 412, times: 9 })
     expect(await store.save(KEY, 'new', version)).toBe('conflict')
     expect(puts()).toBe(2)
+    expect(store.warnings()).toEqual([expect.stringContaining('refused to replace')])
+  })
+
+  test('a PUT that something in between answers with a page is an error, since nothing was written', async () => {
+    const { store, version } = await afterLoad()
+    s3.next({ on: 'PUT', do: 'page' })
+    await expect(store.save(KEY, 'new', version)).rejects.toThrow(/something in between answered for the store/)
+    s3.next({ on: 'PUT', key: 'other.json', do: 'page' })
+    await expect(store.save('other.json', 'new', undefined)).rejects.toThrow(/something in between/)
   })
 
   test('a PUT that names no ETag: the version is asked for', async () => {

@@ -91,18 +91,6 @@ describe('a save', () => {
     expect(asked.map((s) => s.runs)).toEqual([[], ['other']])
   })
 
-  test('a store that calls each write a conflict although nobody wrote is an error, not another run', async () => {
-    const store = createMemoryStore()
-    const stubborn: Store = { ...store, save: async () => 'conflict' }
-    for (const state of [undefined, { runs: ['other'] }]) {
-      if (state) await plant(store, state)
-      const saving = saveDecision(await open(stubborn), decider().decide, session(stubborn))
-      await expect(saving).rejects.toThrow(
-        /vllm\.json: the store did not replace the state although no other run wrote/,
-      )
-    }
-  })
-
   test('when yet another run wrote meanwhile, this one is superseded', async () => {
     const store = createMemoryStore()
     const busy: Store = {
