@@ -1,3 +1,4 @@
+import type { Failure } from '../state/failure.ts'
 import type { Notification } from '../state/notification.ts'
 
 /** Up to this many endpoints have a message each; more are told together. */
@@ -32,7 +33,12 @@ function causeOf(fact: Notification): string | undefined {
   if (fact.rule !== 'down' || !['fired', 'repeated', 'resolved'].includes(fact.reason)) return undefined
   // What was told as one is over as one, whatever each of them said last.
   const { kind, code, status } = fact.reason === 'resolved' ? {} : (fact.failure ?? {})
-  return [fact.reason, fact.at, kind, code, status].join(' ')
+  return [fact.reason, fact.at, kind, kind && isWhole(kind) ? '' : code, status].join(' ')
+}
+
+/** The kind is the cause: which of its codes comes depends on the endpoint's own time limit, on the route to it, or on chance. */
+function isWhole(kind: Failure['kind']): boolean {
+  return kind === 'timeout' || kind === 'unreachable' || kind === 'name-not-found'
 }
 
 function by(facts: readonly Notification[], keyOf: (fact: Notification) => string | undefined): Notification[][] {

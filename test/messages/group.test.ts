@@ -39,6 +39,11 @@ const STORIES: [string, Notification[], string[][]][] = [
     [['a down'], ['b down']],
   ],
   [
+    'an address that swallows packets is one cause, whichever time limit met it',
+    [downFact('a'), downFact('b', { failure: { kind: 'timeout', code: 'UND_ERR_CONNECT_TIMEOUT' } })],
+    [['a down', 'b down']],
+  ],
+  [
     'two gone in different runs are two messages',
     [downFact('a'), downFact('b', { at: NOW + 60_000 })],
     [['a down'], ['b down']],
