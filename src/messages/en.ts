@@ -168,8 +168,8 @@ export const en: Catalogue = {
     over: (over, ms) => `✅ ${over} (after ${n.lasted(ms)}).`,
     lateLine: (headline, from, to, times) =>
       times === undefined
-        ? `🕓 Was from ${from} to ${to}: ${inner(headline)}.`
-        : `🕓 Happened ${often(times)} between ${from} and ${to}: ${inner(headline)}.`,
+        ? `🕓 Was from ${from} to ${to}: “${headline}”.`
+        : `🕓 Happened ${often(times)} between ${from} and ${to}: “${headline}”.`,
     maybeSent: '(Perhaps a repetition: the answer to the first push was lost.)',
     says: (who, text) => `${who === 'worker' ? 'Worker' : 'Server'} says: “${text}”`,
     pointsTo: (address) => `It points to ${address}`,

@@ -166,7 +166,7 @@ export const ru: Catalogue = {
       `Было ${often(times)} с ${from} до ${to}${withDetail(detail)}. Сообщаем с опозданием: пуш-сервер был недоступен.`,
     over: (over, ms) => `✅ ${over} (через ${n.lasted(ms)}).`,
     lateLine: (headline, from, to, times) =>
-      `🕓 Было${times === undefined ? '' : ` ${often(times)}`} с ${from} до ${to}: ${inner(headline)}.`,
+      `🕓 Было${times === undefined ? '' : ` ${often(times)}`} с ${from} до ${to}: «${headline}».`,
     maybeSent: '(Возможно, повтор: ответ на первый пуш потерялся.)',
     says: (who, text) => `${who === 'worker' ? 'Воркер пишет' : 'Ответ сервера'}: «${text}»`,
     pointsTo: (address) => `Новый адрес: ${address}`,

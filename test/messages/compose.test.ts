@@ -214,6 +214,8 @@ test('what came and went while the push server was away is told once, with its t
     priority: 4,
   })
   expect(textOf(fact)).toContain('Was from 12:00 UTC to 13:00 UTC (1 h), 97 waiting at most.')
+  const beside = { ...fact, rule: 'kv_cache', incident: 'k' } as const
+  expect(write([queueFact(), beside]).body).toContain('🕓 Was from 12:00 UTC to 13:00 UTC: “KV cache is nearly full”.')
   expect(textOf({ ...fact, firedAt: NOW - 1500 * MINUTE }, 'ru')).toContain('Было с 29 нояб. 13:05 UTC до 13:00 UTC')
 })
 
