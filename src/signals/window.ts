@@ -27,8 +27,12 @@ import {
 } from './signals.ts'
 import { keep } from './thinning.ts'
 
-/** Label sets kept of one signal: a page with thousands must not fill the state; those known first stay. */
-const LABEL_SETS_AT_MOST = 256
+/**
+ * Label sets kept of one signal: a page with thousands must not fill the state; those known first stay. A counter takes
+ * some hundred bytes of state for each; 64 engines with six reasons, or a gateway with hundreds of keys, are still whole.
+ */
+const COUNTERS_AT_MOST = 2_048
+const HISTOGRAMS_AT_MOST = 256
 
 /**
  * What the state keeps of one endpoint's counters and histograms: small, and complete for the increases since each
@@ -69,11 +73,18 @@ export function remember(past: History | undefined, readings: Readings, now: num
     restarted: startMoved(past?.startedAt, readings.startedAt),
   }
   const oldest = now - window
-  const counters = advanceAll(past?.counters ?? {}, readings.counters, { before, now, oldest, advance: advanceCounter })
+  const counters = advanceAll(past?.counters ?? {}, readings.counters, {
+    before,
+    now,
+    oldest,
+    most: COUNTERS_AT_MOST,
+    advance: advanceCounter,
+  })
   const histograms = advanceAll(past?.histograms ?? {}, readings.histograms, {
     before,
     now,
     oldest,
+    most: HISTOGRAMS_AT_MOST,
     advance: advanceHistogram,
   })
   const fallen = [...counters.restarted, ...histograms.restarted]
@@ -140,6 +151,8 @@ interface Advance<P, R> {
   now: number
   /** Epoch milliseconds: a label set that is missing since before is forgotten. */
   oldest: number
+  /** Label sets that are kept of one signal. */
+  most: number
   advance: (past: P | undefined, reading: R, before: Before) => Advanced<P> | undefined
 }
 
@@ -148,7 +161,7 @@ type BySignal<P> = Record<string, Record<LabelSet, P>>
 function advanceAll<P extends CounterPast | HistogramPast, R>(
   past: BySignal<P>,
   readings: Partial<Record<Signal, Record<LabelSet, R>>>,
-  { before, now, oldest, advance }: Advance<P, R>,
+  { before, now, oldest, most, advance }: Advance<P, R>,
 ): { series: BySignal<P>; restarted: Signal[] } {
   const series: BySignal<P> = {}
   const restarted: Signal[] = []
@@ -156,7 +169,7 @@ function advanceAll<P extends CounterPast | HistogramPast, R>(
     const known = past[signal] ?? {}
     const read = readings[signal] ?? {}
     const next: [LabelSet, P][] = []
-    for (const labels of candidates(known, read)) {
+    for (const labels of candidates(known, read, most)) {
       const reading = read[labels]
       const advanced = reading === undefined ? undefined : advance(known[labels], reading, before)
       if (advanced === undefined) continue
@@ -168,16 +181,16 @@ function advanceAll<P extends CounterPast | HistogramPast, R>(
       if (seen.has(labels) || before.restarted || (missing.gone ?? now) < oldest) continue
       next.push([labels, passOver(missing, now)])
     }
-    if (next.length > 0) series[signal] = Object.fromEntries(next.slice(0, LABEL_SETS_AT_MOST))
+    if (next.length > 0) series[signal] = Object.fromEntries(next.slice(0, most))
   }
   return { series, restarted }
 }
 
 /** Those known first, so that they stay; of too many a new one cannot be told from one that was left out. */
-function candidates(known: Record<LabelSet, unknown>, read: Record<LabelSet, unknown>): LabelSet[] {
+function candidates(known: Record<LabelSet, unknown>, read: Record<LabelSet, unknown>, most: number): LabelSet[] {
   const all = Object.keys(read)
   const old = all.filter((labels) => Object.hasOwn(known, labels))
-  const isFull = old.length > 0 && all.length > LABEL_SETS_AT_MOST
+  const isFull = old.length > 0 && all.length > most
   return isFull ? old : [...old, ...all.filter((labels) => !Object.hasOwn(known, labels))]
 }
 

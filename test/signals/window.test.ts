@@ -341,14 +341,28 @@ describe('the readings that are kept', () => {
     expect(remember(restarted, tokens({ a: 6 }), T0, WINDOW).history.restartedAt).toBeUndefined()
   })
 
+  test('64 engines with six reasons each are counted whole, and a reason that is new among them', () => {
+    const of = (reasons: readonly string[], value: number) =>
+      tokens(
+        Object.fromEntries(
+          Array.from({ length: 64 }, (_, engine) =>
+            reasons.map((reason) => [`engine="${engine}",finished_reason="${reason}"`, value]),
+          ).flat(),
+        ),
+      )
+    const reasons = ['stop', 'length', 'abort', 'error', 'repetition']
+    const [, second] = follow([of(reasons, 100), of([...reasons, 'new'], 101)])
+    expect(second && sinceLast(second.history)?.counters.generation_tokens).toBe(64 * (5 + 101))
+  })
+
   test('a page with thousands of label sets keeps those known first, and no new one counts from zero', () => {
     const many = (from: number, to: number, value: number): Readings =>
       tokens(Object.fromEntries(Array.from({ length: to - from }, (_, i) => [`set="${from + i}"`, value])))
     const [first, second] = follow([many(0, 5_000, 1_000_000), many(100, 5_000, 1_000_001)])
     const size = JSON.stringify(second?.history).length
-    expect(Object.keys(first?.history.counters.generation_tokens ?? {})).toHaveLength(256)
-    expect(second && sinceLast(second.history)?.counters.generation_tokens).toBe(156)
-    expect(size).toBeLessThan(20_000)
+    expect(Object.keys(first?.history.counters.generation_tokens ?? {})).toHaveLength(2_048)
+    expect(second && sinceLast(second.history)?.counters.generation_tokens).toBe(1_948)
+    expect(size).toBeLessThan(150_000)
   })
 })
 
