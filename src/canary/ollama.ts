@@ -201,23 +201,28 @@ function refusal(asking: Asking, response: Response, text: string): Error {
   return new CanaryFailed(failureOfStatus(status, words))
 }
 
-/** Reads the stream to its last line; its text is never judged: a thinking model's first token may have none. */
+/**
+ * Reads the stream to its last line; its text is never judged: a thinking model's first token may have none. A body
+ * that was not streamed may span lines.
+ */
 async function finalLine(asking: Asking, response: Response): Promise<FinalLine> {
   let count = 0
-  let unread: string | undefined
+  let rest = ''
   for await (const text of lines(response, asking.signal)) {
     if (text.trim() === '') continue
-    if (unread !== undefined) break
-    const line = readLine(text)
-    if (line === undefined) unread = text
+    const line = rest === '' ? readLine(text) : undefined
+    if (line === undefined) rest += `${text}\n`
     else if ('error' in line) throw errorInStream(asking, line.error)
     else if (line.done) return line
-    count += 1
+    count += line === undefined ? 0 : 1
     if (count >= MOST_LINES) throw new CanaryFailed({ kind: 'bad-answer', detail: 'more than one token came' })
   }
+  const whole = readLine(rest)
+  if (whole && 'error' in whole) throw errorInStream(asking, whole.error)
+  if (whole?.done) return whole
   // Half an object at the very end is a cut answer, anything else was never a stream.
-  if (unread === undefined || /^\s*\{[^}]*$/.test(unread)) throw new CanaryFailed({ kind: 'cut' })
-  throw new CanaryFailed({ kind: 'bad-answer', detail: wordsFrom(unread, asking.endpoint) })
+  if (rest === '' || whole || /^\s*\{[^}]*$/.test(rest)) throw new CanaryFailed({ kind: 'cut' })
+  throw new CanaryFailed({ kind: 'bad-answer', detail: wordsFrom(rest, asking.endpoint) })
 }
 
 function errorInStream(asking: Asking, error: string): Error {

@@ -442,6 +442,18 @@ describe('what servers answer', () => {
     expect(failureIn(await ask())).toEqual({ kind: 'bad-answer', detail: 'GET /api/ps: Ollama is running' })
   })
 
+  test('a body that was not streamed may span lines', async () => {
+    const spread = (value: object) => answers(() => new HttpResponse(JSON.stringify(value, null, 2)))
+    spread({ response: 'Hi', done: true, context: [1, 2, 3], load_duration: 2e9, eval_duration: 1e9 })
+    expect(gaugesOf(await ask(undefined, {}, twice(3_500)))).toMatchObject({ canary_wait: 0.5, canary_load: 2 })
+    spread({ error: 'the model failed to generate a response' })
+    expect(failureIn(await ask())).toEqual({ kind: 'stream-error', detail: 'the model failed to generate a response' })
+    spread({ error: 'server busy, please try again' })
+    expect(factsOf(await ask())).toMatchObject({ status: 'busy' })
+    spread({ response: 'Hi', done: false })
+    expect(failureIn(await ask())).toEqual({ kind: 'cut' })
+  })
+
   test('a server that never stops talking is not listened to for ever', async () => {
     const line = '{"response":"a","done":false}\n'
     answers(() => new HttpResponse(pieces(new Array(1_000).fill(line))))
