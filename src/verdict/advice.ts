@@ -113,7 +113,8 @@ function withoutVerdict(rule: RuleId, scene: Scene): Advice[] {
     case 'itl':
       return [...gpuXid(scene), { key: 'look-at-gpu' }]
     case 'errors':
-      return [{ key: 'read-log' }]
+      // TGI and TEI refuse what is above --max-concurrent-requests, by this name.
+      return [{ key: scene.failedBy === 'overloaded' ? 'more-replicas' : 'read-log' }]
     default:
       return [...gpuXid(scene), { key: 'look-which' }]
   }

@@ -11,7 +11,7 @@ import { advice } from '../../src/verdict/advice.ts'
 const SETTINGS: Partial<Record<Backend, RegExp>> = {
   vllm: /max_num_seqs|gpu_memory_utilization|enable_prefix_caching|--disable-log-stats/,
   sglang: /--mem-fraction-static|--max-running-requests|--schedule-conservativeness|--enable-metrics/,
-  tgi: /--max-concurrent-requests|--max-batch-total-tokens/,
+  tgi: /--max-batch-total-tokens/,
   tei: /--max-batch-tokens/,
   llamacpp: /--parallel|--ctx-size|--metrics/,
   ollama: /OLLAMA_|ollama (list|pull)/,
@@ -134,4 +134,9 @@ test('settings that are no numbers are not told', () => {
 test('every XID that is explained in one language is explained in the other', () => {
   expect(Object.keys(CATALOGUES.ru.xids)).toEqual(Object.keys(CATALOGUES.en.xids))
   for (const code of [13, 31, 43, 45, 48, 63, 64, 74, 79, 94, 95]) expect(CATALOGUES.en.xids[code]).toBeTruthy()
+})
+
+test('requests that fail because there are too many of them are no matter for the log', () => {
+  expect(advice(factOf('tgi', 'errors', { failedBy: 'overloaded' }))).toEqual([{ key: 'more-replicas' }])
+  expect(advice(factOf('tgi', 'errors', { failedBy: 'generation' }))).toEqual([{ key: 'read-log' }])
 })
