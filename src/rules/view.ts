@@ -50,7 +50,8 @@ export function view(
   const beganAnew = isAsBeforeItsFirstRequest(before.history, readings)
   const derived = derive(readings, over)
   const inside = insideOf(readings)
-  const noProgress = lacksProgress(before, memory.restarted, last, inside, readings)
+  // A gateway counts a request when it has ended: answers that take minutes are no standstill.
+  const noProgress = backend === 'gateway' ? undefined : lacksProgress(before, memory.restarted, last, inside, readings)
   const modelMissing = readings.modelFound ? undefined : endpoint.model
   const missing = modelMissing
     ? []

@@ -44,6 +44,14 @@ test("a gateway's line of the last runs is its KV cache", () => {
   expect(messages[0]?.body).toMatch(/^KV .* 50 % → 95 %/m)
 })
 
+test('a gateway whose requests take minutes is not said to stand still', () => {
+  const full = gateway({ ok: 5 }).replace('vllm_kv_usage_perc 0.3', 'vllm_kv_usage_perc 0.95')
+  const { messages, last } = play('gateway', [full, full, full], { GATEWAY_KV_CACHE_FOR: '1m' })
+  expect(messages[0]?.body).not.toContain('makes no progress')
+  expect(last?.alerts).toEqual({ kv_cache: 'firing' })
+  expect(last?.verdict).toBeUndefined()
+})
+
 test('a value that cannot be is told as such, not as missing', () => {
   const pages = [0.2, 7, 7].map((kv) => gateway({}).replace('vllm_kv_usage_perc 0.3', `vllm_kv_usage_perc ${kv}`))
   const [message] = play('gateway', pages).messages
