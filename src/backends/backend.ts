@@ -33,8 +33,8 @@ export interface Alias {
   not?: Readonly<Record<string, readonly string[]>>
   /** More series whose values are parts of the same quantity and are added where present. */
   plus?: readonly string[]
-  /** The published value times this is the signal's unit: 0.01 for percent. */
-  scale?: number
+  /** So many of the published value are one of the signal's unit: 100 for percent. Divided, since 57 × 0.01 is not 0.57. */
+  per?: number
   /** The series, in MiB as this one, that makes the whole together with it; the value is this / (this + rest). Unknown without it. */
   rest?: string
   /** Values by which the server says that it does not measure this: unknown, and no fault. */

@@ -8,7 +8,7 @@ export const dcgm: BackendTable = {
   signals: {
     gpu_utilisation: {
       from: [
-        { name: 'DCGM_FI_DEV_GPU_UTIL', scale: 0.01 },
+        { name: 'DCGM_FI_DEV_GPU_UTIL', per: 100 },
         { name: 'DCGM_FI_PROF_GR_ENGINE_ACTIVE' }, // 0..1; all that a MIG instance has
       ],
       perSubject: true,

@@ -20,21 +20,21 @@ export function readGauge(
   const fault = page.overfull.has(alias.name) ? 'out-of-range' : faultIn(samples, signal, alias, selection)
   if (fault) return { fault }
   if (samples.some(({ value }) => alias.off?.includes(value))) return {}
-  const scale = alias.scale ?? 1
-  if (combine !== 'max') return { value: { value: samples.reduce((sum, { value }) => sum + value * scale, 0) } }
+  const per = alias.per ?? 1
+  if (combine !== 'max') return { value: { value: samples.reduce((sum, { value }) => sum + value / per, 0) } }
   const fullest = samples.reduce((a, b) => (b.value > a.value ? b : a))
   const at = whereabouts(fullest, samples, selection)
-  return { value: { value: fullest.value * scale, ...(at !== undefined && { at }) } }
+  return { value: { value: fullest.value / per, ...(at !== undefined && { at }) } }
 }
 
 function faultIn(
   samples: readonly Sample[],
   signal: Signal,
-  { off, scale = 1 }: NamedAlias,
+  { off, per = 1 }: NamedAlias,
   selection: Selection,
 ): FaultKind | undefined {
   for (const { value, stamp } of samples) {
-    const fault = off?.includes(value) ? undefined : faultOf(signal, value * scale)
+    const fault = off?.includes(value) ? undefined : faultOf(signal, value / per)
     if (fault || selection.isStale(stamp)) return fault ?? 'stale-sample'
   }
   return undefined

@@ -63,12 +63,12 @@ const LARGEST_MIB = 2 ** 24
 /** The published value in the signal's unit, or its share of itself and the rest. */
 function judge(
   signal: Signal,
-  { scale = 1 }: NamedAlias,
+  { per = 1 }: NamedAlias,
   published: Published,
   rest: Published | undefined,
 ): { value: number; fault: FaultKind | undefined } {
   if (published.isStale || rest?.isStale) return { value: Number.NaN, fault: 'stale-sample' }
-  if (!rest) return { value: published.value * scale, fault: faultOf(signal, published.value * scale) }
+  if (!rest) return { value: published.value / per, fault: faultOf(signal, published.value / per) }
   const value = published.value / (published.value + rest.value)
   const areBelievable = [published, rest].every((part) => part.value >= 0 && part.value < LARGEST_MIB)
   return { value, fault: areBelievable ? faultOf(signal, value) : 'out-of-range' }

@@ -445,6 +445,13 @@ describe('GPUs', () => {
     expect(readingsOf('dcgm', body).subjects['GPU-1']).toEqual({ gpu_memory: 1 / 80000 })
   })
 
+  test('every whole percent of utilisation is the share that a person would write', () => {
+    const shares = Array.from({ length: 101 }, (_, percent) => gpu('DEV_GPU_UTIL', percent)).map(
+      (body) => readingsOf('dcgm', body).subjects['GPU-1']?.gpu_utilisation,
+    )
+    expect(shares).toEqual(Array.from({ length: 101 }, (_, percent) => percent / 100))
+  })
+
   test('MIG instances of one GPU are subjects of their own, each by the series that it has', () => {
     const mig = (id: number) => `gpu="0",UUID="GPU-1",GPU_I_PROFILE="2g.20gb",GPU_I_ID="${id}"`
     const body =
