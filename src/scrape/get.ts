@@ -204,6 +204,9 @@ async function readBody(
   }
 }
 
-/** How gzip, compress and zstd begin; text never does. fetch decodes what is declared, so what still begins so was not. */
-const MAGICS = ['\x1f\x8b', '\x1f\x9d', '\x28\xb5\x2f\xfd']
+/**
+ * How gzip, compress, zstd and deflate (by its level) begin; text never does. fetch decodes what is declared, so what
+ * still begins so was not.
+ */
+const MAGICS = ['\x1f\x8b', '\x1f\x9d', '\x28\xb5\x2f\xfd', 'x\x01', 'x\x5e', 'x\x9c', 'x\xda']
 const LONGEST_MAGIC = 4

@@ -1,7 +1,7 @@
 import net from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { gzipSync } from 'node:zlib'
+import { deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { type GetOptions, type Got, get, openDispatcher, send, startDeadline } from '../../src/scrape/get.ts'
 import { failureOf, neverSent, toWords } from '../../src/scrape/wire.ts'
@@ -239,6 +239,9 @@ describe('bytes', () => {
     ['undeclared gzip is refused', undefined, gzip, compressed],
     ['gzip declared as identity is refused', 'identity', gzip, compressed],
     ['gzip packed twice is refused', 'gzip', gzipSync(gzip), compressed],
+    ['undeclared deflate is refused', undefined, deflateSync(page), compressed],
+    ['undeclared deflate of the highest level is refused', undefined, deflateSync(page, { level: 9 }), compressed],
+    ['declared deflate is decoded', 'deflate', deflateSync(page), page],
     ['undeclared zstd is refused', undefined, Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 4, 0]), compressed],
   ])('case 78: %s', async (_, encoding, body, expected) => {
     const server = await serve((__, response) => {
