@@ -620,7 +620,6 @@ function beats(): Sample[] {
         }),
       ],
     },
-    { name: 'heartbeat: unknown worker', facts: [fact('blind', { ...at, modelMissing: 'indexr' })] },
   ]
 }
 

@@ -111,7 +111,7 @@ export interface Scene {
 export interface About {
   /** `down`: why. */
   failure?: Failure
-  /** `blind`: the signals that are missing, or the model or worker that is not there. */
+  /** `blind`: the signals that are missing, or the model that is not there. */
   missing?: string[]
   /** `blind`: those that are there with a value that cannot be. */
   doubted?: string[]

@@ -220,7 +220,6 @@ function whenBlind(fact: Notification): Advice[] {
   const backend = fact.scene?.backend
   if (fact.unread !== undefined) return []
   if (fact.modelMissing !== undefined) {
-    if (backend === 'heartbeat-check') return [{ key: 'worker-never' }]
     if (backend === 'ollama') return [{ key: 'ollama-pull' }]
     return [{ key: backend === 'openai' ? 'openai-model' : 'model-name' }]
   }

@@ -29,7 +29,6 @@ const FACTS: Fact[] = [
   {},
   { value: 79 },
   { missing: 'm', backend: 'vllm' },
-  { missing: 'm', backend: 'heartbeat-check' },
   { doubted: 'kv_cache' },
   { sources: 's3://bucket/list.json' },
   ...([{}, { never: true }, { failed: {} }] as const).map((more) => ({

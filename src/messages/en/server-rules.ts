@@ -16,11 +16,11 @@ export const serverRulesEn = {
   },
   blind: {
     sign: '🙈',
-    headline: ({ missing, signals, doubted, sources, backend }) => {
+    headline: ({ missing, signals, doubted, sources }) => {
       if (sources !== undefined) return 'The list of endpoints cannot be used'
       if (doubted !== undefined && signals === undefined) return 'Metrics cannot be believed'
       if (missing === undefined) return 'Metrics are missing'
-      return backend === 'heartbeat-check' ? 'Worker is unknown' : 'Model is not on the server'
+      return 'Model is not on the server'
     },
     now: blind,
     over: 'Everything is visible again',
@@ -124,13 +124,10 @@ function down(fact: Fact): string {
   return `${tries}: ${failuresEn[fact.failure.kind].words(fact.failure, CANARIES.includes(fact.backend))}.`
 }
 
-function blind({ missing, signals, doubted, sources, backend }: Fact): string {
+function blind({ missing, signals, doubted, sources }: Fact): string {
   if (sources !== undefined)
     return `${sources} cannot be read or is not valid. Its last good list counts; new endpoints are not seen.`
-  if (missing !== undefined) {
-    if (backend === 'heartbeat-check') return `There is no worker “${missing}”.`
-    return `There is no model “${missing}” on this server: its rules see nothing.`
-  }
+  if (missing !== undefined) return `There is no model “${missing}” on this server: its rules see nothing.`
   const parts = [
     signals === undefined ? undefined : `does not publish: ${signals}`,
     doubted === undefined ? undefined : `publishes values that cannot be: ${doubted}`,

@@ -18,11 +18,11 @@ export const serverRulesRu = {
   },
   blind: {
     sign: '🙈',
-    headline: ({ missing, signals, doubted, sources, backend }) => {
+    headline: ({ missing, signals, doubted, sources }) => {
       if (sources !== undefined) return 'Список серверов не читается'
       if (doubted !== undefined && signals === undefined) return 'Метрикам нельзя верить'
       if (missing === undefined) return 'Не хватает метрик'
-      return backend === 'heartbeat-check' ? 'Неизвестный воркер' : 'Модели нет на сервере'
+      return 'Модели нет на сервере'
     },
     now: blind,
     over: 'Снова всё видно',
@@ -143,13 +143,10 @@ function down(fact: Fact): string {
     : `${tries}.`
 }
 
-function blind({ missing, signals, doubted, sources, backend }: Fact): string {
+function blind({ missing, signals, doubted, sources }: Fact): string {
   if (sources !== undefined)
     return `${sources} не читается или содержит ошибки. Действует последний верный список; новые серверы не видны.`
-  if (missing !== undefined) {
-    if (backend === 'heartbeat-check') return `Воркера «${missing}» нет.`
-    return `Модели «${missing}» на этом сервере нет: правила по ней ничего не видят.`
-  }
+  if (missing !== undefined) return `Модели «${missing}» на этом сервере нет: правила по ней ничего не видят.`
   const parts = [
     signals === undefined ? undefined : `не отдаёт: ${signals}`,
     doubted === undefined ? undefined : `отдаёт невозможные значения: ${doubted}`,
