@@ -1,12 +1,12 @@
 import type { Backend, BackendTable, ScrapedBackend } from '../backends/backend.ts'
 import { TABLES } from '../backends/backends.ts'
 import { shownUrl } from '../config/address.ts'
-import { type Config, ConfigError, type Endpoint } from '../config/config.ts'
+import { type Config, ConfigError, type Endpoint, type PushServer } from '../config/config.ts'
 import { parseConfig } from '../config/parse.ts'
 import type { Log } from '../io.ts'
 import { mask } from '../log.ts'
 import { observe } from '../observe.ts'
-import { type PushOutcome, push } from '../push/push.ts'
+import { type PushOutcome, pushTo } from '../push/push.ts'
 import { examine, type Finding } from '../rules/examine.ts'
 import { wordsOf } from '../rules/observation.ts'
 import { limitOf, realIO } from '../scheduled.ts'
@@ -162,16 +162,20 @@ async function testPush(config: Config): Promise<boolean> {
     body: `A test push of ${config.backend}. Nothing is wrong.`,
     priority: 4,
   }
-  const outcome = await push(message, config.push, {
-    io,
-    deadline: io.now() + 20_000,
-    dispatcher: connections.dispatcher,
-    maybeSent: false,
-    shorter: () => message,
-  })
+  const options = { io, config: config.push, dispatcher: connections.dispatcher, maybeSent: false }
+  const test = async (server: PushServer, by: 'first' | 'fallback') => {
+    const deadline = io.now() + 20_000
+    const outcome = await pushTo(message, server, by, { ...options, deadline, shorter: () => message })
+    const why = [outcome.status, outcome.reason].filter((part) => part !== undefined).join(' ')
+    const advice = outcome.advice === undefined ? '' : `: ${outcome.advice}`
+    const to = by === 'first' ? 'push' : 'push to the fallback'
+    console.log(mask(`${to}: ${WORDS[outcome.kind]}${why === '' ? '' : ` (${why})`}${advice}`, config.secrets))
+    return outcome.kind === 'delivered'
+  }
+  const { fallback } = config.push
+  const first = await test(config.push, 'first')
+  // Asked by itself: one that is only asked when the first is away would be found wrong only then.
+  const second = fallback === undefined || (await test(fallback, 'fallback'))
   await connections.close()
-  const why = [outcome.status, outcome.reason].filter((part) => part !== undefined).join(' ')
-  const advice = outcome.advice === undefined ? '' : `: ${outcome.advice}`
-  console.log(mask(`push: ${WORDS[outcome.kind]}${why === '' ? '' : ` (${why})`}${advice}`, config.secrets))
-  return outcome.kind === 'delivered' && !outcome.misconfigured
+  return first && second
 }

@@ -58,11 +58,11 @@ export async function push(message: Message, config: PushConfig, options: PushOp
   const first =
     options.firstAt !== undefined && options.firstAt > now
       ? leftAlone(options.firstAt - now)
-      : await deliver(message, config, 'first', { ...options, config, deadline })
+      : await pushTo(message, config, 'first', { ...options, config, deadline })
   if (fallback === undefined || first.kind === 'delivered' || (first.kind === 'unanswered' && !options.maybeSent))
     return first
   const asked = options.io.now()
-  const second = await deliver(message, fallback, 'fallback', { ...options, config })
+  const second = await pushTo(message, fallback, 'fallback', { ...options, config })
   return join(first, second, options.io.now() - asked)
 }
 
@@ -88,8 +88,8 @@ function waits(first: number | undefined, second: number | undefined): Partial<P
   return { firstAfter: first, ...(second === undefined ? {} : { retryAfter: Math.min(first, second) }) }
 }
 
-/** One server, up to three tries. */
-async function deliver(
+/** One server, up to three tries. Never throws. */
+export async function pushTo(
   message: Message,
   server: PushServer,
   by: 'first' | 'fallback',

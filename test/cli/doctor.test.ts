@@ -150,4 +150,16 @@ describe('the test push', () => {
     expect(text).toContain('push: not taken (401 no ***): is NOTIFLY_TOKEN still valid')
     expect(text.match(/still valid/g)).toHaveLength(1)
   })
+
+  test('goes to the fallback too, whose token would otherwise be found wrong when the first is away', async () => {
+    const [page, push] = [await serveText(PAGE), await serve((_, response) => response.end('{}'))]
+    const spare = await serve((_, response) => response.writeHead(401).end())
+    const fallback = { NOTIFLY_FALLBACK_URL: spare.url, NOTIFLY_FALLBACK_TOKEN: 'planted-0815' }
+    const first = { VLLM_ENDPOINTS: `chat/a=${page.url}`, NOTIFLY_URL: push.url, NOTIFLY_TOKEN: 'planted-4711' }
+    const [code, text] = await check({ ...first, ...fallback }, { push: true })
+    expect(code).toBe(1)
+    expect(text).toContain('push: delivered (200)')
+    expect(text).toContain('push to the fallback: not taken (401): is NOTIFLY_FALLBACK_TOKEN still valid')
+    expect([push.requests.length, spare.requests.length]).toEqual([1, 1])
+  })
 })
