@@ -5,6 +5,7 @@ import { type Config, ConfigError, type Endpoint, type PushServer } from '../con
 import { parseConfig } from '../config/parse.ts'
 import type { Log } from '../io.ts'
 import { mask } from '../log.ts'
+import { CATALOGUES } from '../messages/compose.ts'
 import { observe } from '../observe.ts'
 import { type PushOutcome, pushTo } from '../push/push.ts'
 import { examine, type Finding } from '../rules/examine.ts'
@@ -157,11 +158,8 @@ async function testPush(config: Config): Promise<boolean> {
   }
   const io = { ...realIO(config), log: SILENT }
   const connections = openDispatcher()
-  const message = {
-    title: '🔔 Queuebell: test',
-    body: `A test push of ${config.backend}. Nothing is wrong.`,
-    priority: 4,
-  }
+  const { title, body } = CATALOGUES[config.language].test
+  const message = { title, body: body(config.backend), priority: 4 }
   const options = { io, config: config.push, dispatcher: connections.dispatcher, maybeSent: false }
   const test = async (server: PushServer, by: 'first' | 'fallback') => {
     const deadline = io.now() + 20_000

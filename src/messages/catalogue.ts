@@ -128,4 +128,6 @@ export interface Catalogue {
     allUp(lasted: string): string
     requestId(id: string): string
   }
+  /** What `doctor --push` sends. */
+  test: { title: string; body(backend: string): string }
 }

@@ -182,6 +182,7 @@ export const en: Catalogue = {
     allUp: (lasted) => `There was no usable answer for ${lasted}; nothing is known of that time.`,
     requestId: (id) => `X-Request-Id: ${id}`,
   },
+  test: { title: '🔔 Queuebell: test', body: (backend) => `A test push of ${backend}. Nothing is wrong.` },
 }
 
 function often(times: number): string {

@@ -179,6 +179,7 @@ export const ru: Catalogue = {
     allUp: (lasted) => `Пригодных ответов не было ${lasted}; что происходило в это время, неизвестно.`,
     requestId: (id) => `X-Request-Id: ${id}`,
   },
+  test: { title: '🔔 Queuebell: проверка', body: (backend) => `Проверочный пуш от ${backend}. Ничего не случилось.` },
 }
 
 function often(times: number): string {

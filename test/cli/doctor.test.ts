@@ -144,6 +144,16 @@ describe('the test push', () => {
     expect([code, text]).toEqual([0, expect.stringContaining('push: delivered (200)')])
   })
 
+  test('speaks the language of the messages', async () => {
+    const bodies: string[] = []
+    vi.stubEnv('ALERT_LANGUAGE', 'ru')
+    await pushed((request, response) => {
+      request.on('data', (chunk) => bodies.push(String(chunk)))
+      request.on('end', () => response.end('{}'))
+    })
+    expect(bodies.join()).toContain('Проверочный пуш от vllm')
+  })
+
   test('that is not taken says why and what to look at, once, without the token', async () => {
     const [code, text] = await pushed((_, response) => response.writeHead(401).end('no planted-4711'))
     expect(code).toBe(1)
