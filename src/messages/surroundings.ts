@@ -82,24 +82,24 @@ function minutesTo(distance: number | undefined, perMinute: number | undefined):
   return minutes <= FORESEEN ? Math.max(minutes, 0.2) : undefined
 }
 
-/** The numbers that no line has told yet. */
+/** The numbers that no line has told yet. Of an engine that stands still, those of the window are of the time before. */
 function contextOf(notes: readonly Notification[], main: Notification, scene: Scene): Context {
   const told = new Set<string>(notes.map((note) => note.rule))
   if (notes.length > 0 && hasRoomSaid(main)) told.add('kv_cache')
   const { numbers } = scene
   const isQueueTold = ['waiting', 'inflight', 'stalled'].some((id) => told.has(id))
-  const all: Context = {
+  const isStill = scene.noProgress === true || (main.rule === 'stalled' && notes.length > 0)
+  return {
     ...(isQueueTold || told.has('growth') ? {} : pick('waiting', numbers.waiting)),
     ...(isQueueTold || told.has('throughput') ? {} : pick('running', numbers.running)),
     ...(told.has('kv_cache') ? {} : pick('kvCache', numbers.kv_cache)),
     ...(told.has('kv_cache') || numbers.kv_cache === undefined ? {} : pick('kvAt', scene.kvAt)),
-    ...(told.has('queue_wait') ? {} : pick('queueWait', numbers.queue_wait)),
-    ...(told.has('ttft') ? {} : pick('ttft', numbers.ttft_p99)),
+    ...(isStill || told.has('queue_wait') ? {} : pick('queueWait', numbers.queue_wait)),
+    ...(isStill || told.has('ttft') ? {} : pick('ttft', numbers.ttft_p99)),
     ...(scene.atLeast?.includes('ttft_p99') ? { ttftAtLeast: true } : {}),
-    ...(told.has('throughput') ? {} : pick('tokensPerSecond', numbers.tokens_per_second)),
-    ...(told.has('errors') || !numbers.failed_share ? {} : pick('failedShare', numbers.failed_share)),
+    ...(isStill || told.has('throughput') ? {} : pick('tokensPerSecond', numbers.tokens_per_second)),
+    ...(isStill || told.has('errors') || !numbers.failed_share ? {} : pick('failedShare', numbers.failed_share)),
   }
-  return main.rule === 'stalled' ? { ...pick('kvCache', all.kvCache), ...pick('kvAt', all.kvAt) } : all
 }
 
 function pick<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {

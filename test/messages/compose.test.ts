@@ -258,6 +258,13 @@ test('trends are told while they are known and near', () => {
   expect(textOf(queueFact({}, { numbers, waitingPerMinute: -0.01 }))).not.toContain('At this rate')
 })
 
+test('of an engine that stands still, no speed of the time before is told as one of now', () => {
+  const numbers = { waiting: 30, running: 16, kv_cache: 0.6, queue_wait: 0.01, ttft_p99: 0.1, tokens_per_second: 77 }
+  for (const rule of ['waiting', 'stalled'] as const)
+    expect(textOf(queueFact({ rule }, { numbers, noProgress: true }))).toContain('\nNow: KV cache 60 %.\n')
+  expect(textOf(queueFact({ rule: 'stalled', reason: 'resolved', ended: 'clear' }, { numbers }))).toContain('77 tok/s')
+})
+
 test('a message does not say both that the cache has room and that it is full soon', () => {
   const text = textOf(queueFact({}, { verdict: { kind: 'load-grew' }, kvPerMinute: 0.05 }))
   expect(text).toContain('max_num_seqs can be raised')
