@@ -40,8 +40,8 @@ export const HEARTBEAT_STORIES: readonly BundleStory[] = [
     name: 'never seen: told once, after the first interval + grace',
     backend: 'heartbeat-check',
     env: EVERY_MINUTE,
-    runs: silence(0, 30, 60, 90, 91, 120, 180, 240),
-    pushes: [[after(91), 'fired', 'heartbeat']],
+    runs: silence(0, 30, 60, 89, 90, 120, 180, 240),
+    pushes: [[after(90), 'fired', 'heartbeat']],
   },
   {
     name: 'first seen just before that: nothing is told',
