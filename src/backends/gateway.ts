@@ -1,4 +1,10 @@
-import type { BackendTable } from './backend.ts'
+import type { Alias, BackendTable } from './backend.ts'
+
+/** Answers of 503, or of 5xx, by whatever the label is called: one that is not known would read as no failure at all. */
+const failed: Alias[] = ['status', 'status_code', 'code'].map((label) => ({
+  name: 'request_total',
+  labels: { [label]: ['5*'] },
+}))
 
 /** The LLM gateway: its own counters, and its mirror of the engine behind it. */
 export const gateway: BackendTable = {
@@ -8,7 +14,7 @@ export const gateway: BackendTable = {
     kv_cache: { from: [{ name: 'vllm_kv_usage_perc' }], combine: 'max', core: true },
     e2e: { from: [{ name: 'request_duration_seconds' }] },
     finished: { from: [{ name: 'request_total' }] },
-    failed: { from: [{ name: 'request_total', labels: { status: ['5*'] } }], zeroBeside: 'finished' }, // 503, or 5xx
+    failed: { from: failed, zeroBeside: 'finished' },
     prefix_hits: { from: [{ name: 'vllm_prefix_cache_hit_tokens_total' }] },
     observer_degraded: { from: [{ name: 'observer_degraded' }], combine: 'max' },
     upstream_health: { from: [{ name: 'upstream_health' }], perSubject: true },

@@ -552,6 +552,12 @@ vllm_prefix_cache_hit_tokens_total 640
     expect(readings.server).toBe('LLM gateway')
   })
 
+  test.each(['status', 'status_code', 'code'])('failures are told by the label %s', (label) => {
+    const body = `request_total{${label}="200"} 90\nrequest_total{${label}="503"} 4\n`
+    const { finished, failed } = readingsOf('gateway', body).counters
+    expect([finished && totalOf(finished), failed && totalOf(failed)]).toEqual([94, 4])
+  })
+
   test.each<[what: string, body: string, subjects: Record<string, object>, own?: number]>([
     ['no label at all: the gateway has one', 'upstream_health 0', {}, 0],
     ['another label', 'upstream_health{backend="b"} 0', { 'backend b': { upstream_health: 0 } }],
