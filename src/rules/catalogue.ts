@@ -272,6 +272,7 @@ export const RULES = {
     clear: 3,
     priority: 7,
     backends: CANARIES,
+    idles: true,
   },
   busy: { ...once, measure: { kind: 'refused' }, priority: 8, backends: CANARIES },
   cold_load: {
@@ -281,6 +282,7 @@ export const RULES = {
     limit: undefined,
     priority: 4,
     backends: ['ollama'],
+    idles: true,
   },
   heartbeat: { ...once, measure: { kind: 'beat' }, priority: 8, backends: ['heartbeat-check'] },
   gap: { ...base, measure: { kind: 'gap' }, unit: 'times', limit: 3, repeat: undefined, priority: 6, backends: ALL },

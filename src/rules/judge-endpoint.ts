@@ -113,6 +113,9 @@ function afterStep(
 }
 
 function hasTraffic(view: View): boolean {
+  const { canary } = view.observation
+  // A model that nobody asks leaves the memory; any other answer, also a refusal, is one to a request.
+  if (canary) return canary.status !== 'not-loaded' && canary.status !== 'other-model'
   if (view.readings && (insideOf(view.readings) ?? 0) > 0) return true
   const counts = [
     ...Object.values(view.last?.counters ?? {}),

@@ -148,8 +148,6 @@ function canary(view: View, signal: 'canary_wait' | 'canary_ttft'): Measured {
   const { observation } = view
   if (observation.up === false) return { judgement: 'unknown' }
   switch (observation.canary?.status) {
-    case 'not-loaded':
-      return { value: 0, judgement: 'clear' } // no model in memory: nobody waits for it
     case 'parked':
       return { value: observation.up ? observation.took / 1000 : undefined, atLeast: true }
     case 'answered':

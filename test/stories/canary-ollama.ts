@@ -192,6 +192,16 @@ const LOADED: BundleStory[] = [
     requests: { 'GET /api/ps': 10, 'POST /api/generate': 0 },
   },
   {
+    name: 'a model that leaves the memory while its canary waits long is not called quick: closed as idle',
+    backend: 'ollama',
+    env: WATCHED,
+    runs: [...during(0, 1, after({ wait: 9_000 })), ...during(2, 18, cold({}))],
+    pushes: [
+      [0, 'fired', 'canary'],
+      [17, 'resolved', 'canary'],
+    ],
+  },
+  {
     name: 'a short deadline does not abort a load that we were asked to make',
     backend: 'ollama',
     env: { ...LOADING, ...IMPATIENT },
