@@ -48,7 +48,7 @@ export function meanwhile(notes: readonly Notification[], main: Notification, ca
 export function afterwards(main: Notification, catalogue: Catalogue): Line[] {
   const { scene } = main
   if (!scene || main.reason === 'late') return []
-  const context = ENGINE.includes(main.rule) ? catalogue.line.context(contextOf([], main, scene)) : undefined
+  const context = ENGINE.includes(main.rule) ? catalogue.line.context(contextAfter(main, scene)) : undefined
   const todo = main.ended === 'restarted' ? say({ key: 'why-restarted' }, catalogue) : undefined
   return [lineOf(context, 5), lineOf(sparkOf(scene, main, catalogue), 4), lineOf(todo, 1)].filter(
     (l) => l !== undefined,
@@ -99,6 +99,17 @@ function contextOf(notes: readonly Notification[], main: Notification, scene: Sc
     ...(scene.atLeast?.includes('ttft_p99') ? { ttftAtLeast: true } : {}),
     ...(isStill || told.has('throughput') ? {} : pick('tokensPerSecond', numbers.tokens_per_second)),
     ...(isStill || told.has('errors') || !numbers.failed_share ? {} : pick('failedShare', numbers.failed_share)),
+  }
+}
+
+/** Over the window, waits and failures are still those of the trouble that is over: all but the rule's own, which is clear. */
+function contextAfter(main: Notification, scene: Scene): Context {
+  const { queueWait, ttft, ttftAtLeast: _, failedShare, ...now } = contextOf([], main, scene)
+  return {
+    ...now,
+    ...(main.rule === 'queue_wait' ? pick('queueWait', queueWait) : {}),
+    ...(main.rule === 'ttft' ? pick('ttft', ttft) : {}),
+    ...(main.rule === 'errors' ? pick('failedShare', failedShare) : {}),
   }
 }
 

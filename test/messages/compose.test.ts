@@ -265,6 +265,15 @@ test('of an engine that stands still, no speed of the time before is told as one
   expect(textOf(queueFact({ rule: 'stalled', reason: 'resolved', ended: 'clear' }, { numbers }))).toContain('77 tok/s')
 })
 
+test('when a queue is short again, the waits of the window are not told as those of now', () => {
+  const numbers = { waiting: 0, running: 4, queue_wait: 0.4, ttft_p99: 1.9 }
+  const over = (rule: 'waiting' | 'queue_wait' | 'ttft') =>
+    textOf(queueFact({ rule, reason: 'resolved', ended: 'clear' }, { numbers }))
+  expect(over('waiting')).toContain('Now: 0 waiting, 4 running.')
+  expect(over('queue_wait')).toContain('Now: 0 waiting, 4 running, mean wait 400 ms.')
+  expect(over('ttft')).toContain('Now: 0 waiting, 4 running, first token p99 1.9 s.')
+})
+
 test('a message does not say both that the cache has room and that it is full soon', () => {
   const text = textOf(queueFact({}, { verdict: { kind: 'load-grew' }, kvPerMinute: 0.05 }))
   expect(text).toContain('max_num_seqs can be raised')
