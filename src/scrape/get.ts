@@ -3,6 +3,7 @@ import buildConnector from 'undici/lib/core/connect.js'
 import Client from 'undici/lib/dispatcher/client.js'
 import { mask } from '../log.ts'
 import type { Failure } from '../state/failure.ts'
+import { watchGzipEnd } from './gzip-end.ts'
 import { type Dispatching, unpaused } from './unpaused.ts'
 import { failureOf, serverWords } from './wire.ts'
 
@@ -38,14 +39,22 @@ export async function get(url: string, options: GetOptions): Promise<Got> {
     'user-agent': 'queuebell',
     ...options.headers,
   }
+  const gzipEnd = watchGzipEnd(options.dispatcher)
+  let last: number | undefined
+  const onChunk = (chunk: Uint8Array) => {
+    last = chunk.at(-1) ?? last
+    options.onChunk(chunk)
+  }
   let inBody = false
   try {
-    const response = await follow(url, { headers, signal, dispatcher: options.dispatcher })
+    const response = await follow(url, { headers, signal, dispatcher: gzipEnd.dispatcher })
     if ('kind' in response) return { ok: false, failure: response }
     if (!response.ok) return { ok: false, failure: await refusal(response, headers) }
     inBody = true
-    const read = await readBody(response.body, options.maxBytes ?? MAX_BYTES, options.onChunk, signal)
+    const read = await readBody(response.body, options.maxBytes ?? MAX_BYTES, onChunk, signal)
     if (typeof read !== 'number') return { ok: false, failure: read }
+    if (gzipEnd.isMissing(response.headers.get('content-encoding'), read, last))
+      return { ok: false, failure: { kind: 'cut' } }
     const contentType = response.headers.get('content-type') ?? ''
     return { ok: true, contentType, headers: response.headers, bytes: read }
   } catch (error) {

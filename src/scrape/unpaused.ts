@@ -3,6 +3,13 @@ export interface Dispatching {
   dispatch(options: { origin: string | URL }, handler: object): boolean
 }
 
+/** Receives the body as it comes over the wire, before it is decoded. */
+export type OnBytes = (bytes: Uint8Array) => void
+
+export interface Unpaused extends Dispatching {
+  dispatch(options: { origin: string | URL }, handler: object, onBytes?: OnBytes): boolean
+}
+
 type Handler = Record<string | symbol, unknown>
 type Take = (...args: unknown[]) => unknown
 
@@ -13,25 +20,27 @@ type Take = (...args: unknown[]) => unknown
  *
  * Without the pause the body waits in memory instead, so the client needs a limit on its size.
  */
-export function unpaused(agent: Dispatching): Dispatching {
-  return { dispatch: (options, handler) => agent.dispatch(options, neverPausing(handler)) }
+export function unpaused(agent: Dispatching): Unpaused {
+  return { dispatch: (options, handler, onBytes) => agent.dispatch(options, neverPausing(handler, onBytes)) }
 }
 
 /** Node's own fetch comes with either form of handler: the older says pause by `false`, the newer by its controller. */
-function neverPausing(handler: object): object {
+function neverPausing(handler: object, onBytes: OnBytes | undefined): object {
   return new Proxy(handler as Handler, {
     get(target, name) {
       const value = target[name]
       if (typeof value !== 'function') return value
       const take = value.bind(target) as Take
       if (name === 'onData') {
-        return (chunk: unknown) => {
+        return (chunk: Uint8Array) => {
+          onBytes?.(chunk)
           take(chunk)
           return true
         }
       }
       if (name === 'onResponseData') {
-        return (controller: { resume(): void }, chunk: unknown) => {
+        return (controller: { resume(): void }, chunk: Uint8Array) => {
+          onBytes?.(chunk)
           take(controller, chunk)
           controller.resume()
         }

@@ -307,6 +307,21 @@ describe('bytes', () => {
     expect(await failure(server.url)).toMatchObject({ kind: 'cut' })
   })
 
+  test.each<[what: string, body: Buffer, outcome: object]>([
+    ['its end is missing, although as much came as was announced', gzip.subarray(0, -12), { failure: { kind: 'cut' } }],
+    ['its last bytes are missing', gzipSync('a 1\na 23').subarray(0, -3), { failure: { kind: 'cut' } }],
+    ['it is whole without a last line feed', gzipSync('a 1\na 23'), { ok: true, bytes: 8 }],
+    ['it has two members', Buffer.concat([gzipSync('a 1\n'), gzipSync('b 2\n')]), { ok: true, bytes: 8 }],
+    ['it holds nothing', gzipSync(''), { ok: true, bytes: 0 }],
+  ])('case 62: gzip of which %s', async (_, body, outcome) => {
+    const server = await serve((__, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': String(body.length) })
+      response.write(body.subarray(0, -2))
+      setTimeout(() => response.end(body.subarray(-2)), 5)
+    })
+    expect((await ask(server.url)).got).toMatchObject(outcome)
+  })
+
   test('a bomb of 256 MiB in a few hundred KB is stopped at the limit on decoded bytes', async () => {
     const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024, 'a'))
     const server = await serve((_, response) => {
