@@ -111,7 +111,7 @@ export interface Catalogue {
     /** Several times between the two. */
     wasOften(times: number, from: string, to: string, detail: string | undefined): string
     /** A resolved rule as a line beside others. */
-    over(over: string, ms: number): string
+    over(sign: string, over: string, ms: number): string
     lateLine(headline: string, from: string, to: string, times: number | undefined): string
     maybeSent: string
     says(who: 'server' | 'worker', text: string): string

@@ -27,9 +27,14 @@ export function digest(facts: Facts, catalogue: Catalogue, now: number): Draft {
     all.length > shown.length ? [{ text: catalogue.line.more(all.length - shown.length), rank: 0 }] : []
   const title =
     over === all.length
-      ? fitTitle('✅', catalogue.title.digestOver(over), undefined, undefined)
+      ? fitTitle(signOf(all), catalogue.title.digestOver(over), undefined, undefined)
       : fitTitle('🚨', catalogue.title.digest(all.length - over, over), undefined, undefined)
   return { title, lines: [...lines, ...more, ...maybe] }
+}
+
+/** Where nothing but restarts ended it, nothing is known to be well. */
+function signOf(all: readonly (readonly [string, Notification])[]): string {
+  return all.every(([, note]) => note.ended === 'restarted') ? '🔄' : '✅'
 }
 
 function lineOf(name: string, note: Notification, catalogue: Catalogue, now: number): string {

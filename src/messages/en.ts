@@ -165,7 +165,7 @@ export const en: Catalogue = {
       `Was from ${from} to ${to} (${n.lasted(ms)})${withDetail(detail)}. Told late: the push server was away.`,
     wasOften: (times, from, to, detail) =>
       `Happened ${often(times)} between ${from} and ${to}${withDetail(detail)}. Told late: the push server was away.`,
-    over: (over, ms) => `✅ ${over} (after ${n.lasted(ms)}).`,
+    over: (sign, over, ms) => `${sign} ${over} (after ${n.lasted(ms)}).`,
     lateLine: (headline, from, to, times) =>
       times === undefined
         ? `🕓 Was from ${from} to ${to}: “${headline}”.`

@@ -164,7 +164,7 @@ export const ru: Catalogue = {
       `Было с ${from} до ${to} (${n.lasted(ms)})${withDetail(detail)}. Сообщаем с опозданием: пуш-сервер был недоступен.`,
     wasOften: (times, from, to, detail) =>
       `Было ${often(times)} с ${from} до ${to}${withDetail(detail)}. Сообщаем с опозданием: пуш-сервер был недоступен.`,
-    over: (over, ms) => `✅ ${over} (через ${n.lasted(ms)}).`,
+    over: (sign, over, ms) => `${sign} ${over} (через ${n.lasted(ms)}).`,
     lateLine: (headline, from, to, times) =>
       `🕓 Было${times === undefined ? '' : ` ${often(times)}`} с ${from} до ${to}: «${headline}».`,
     maybeSent: '(Возможно, повтор: ответ на первый пуш потерялся.)',

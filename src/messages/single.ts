@@ -41,12 +41,18 @@ function titleOf(note: Notification, catalogue: Catalogue): string {
     case 'late':
       return titled('🕓', catalogue.title.late(headline))
     case 'resolved':
-      if (note.ended === 'restarted') return titled('🔄', catalogue.title.restarted(headline))
-      if (note.ended === 'idle') return titled('💤', catalogue.title.idle(headline))
-      return titled('✅', rule.over)
+      return titled(...endOf(note, catalogue))
     default:
       return note.reason satisfies never
   }
+}
+
+/** Sign and words of what is over: what ended by a restart, or was closed without traffic, is not said to be well. */
+function endOf(note: Notification, catalogue: Catalogue): [sign: string, text: string] {
+  const headline = headlineOf(note, catalogue)
+  if (note.ended === 'restarted') return ['🔄', catalogue.title.restarted(headline)]
+  if (note.ended === 'idle') return ['💤', catalogue.title.idle(headline)]
+  return ['✅', catalogue.rules[note.rule].over]
 }
 
 /** `GPU-5fd4f087` of a UUID is enough for a title; the body has it whole. */
@@ -109,7 +115,10 @@ function overLines(note: Notification, catalogue: Catalogue, now: number): Line[
 /** Another rule of the same endpoint, in one line. */
 export function besideLine(note: Notification, catalogue: Catalogue, now: number): string {
   const { line, numbers, rules } = catalogue
-  if (note.reason === 'resolved') return line.over(ofSubject(note, rules[note.rule].over, catalogue), lengthOf(note))
+  if (note.reason === 'resolved') {
+    const [sign, text] = endOf(note, catalogue)
+    return line.over(sign, ofSubject(note, text, catalogue), lengthOf(note))
+  }
   if (note.reason === 'late') {
     const headline = ofSubject(note, headlineOf(note, catalogue), catalogue)
     const [from, to] = [note.firedAt, note.endedAt ?? note.at].map((time) => numbers.clock(time, now))

@@ -198,6 +198,22 @@ test('a line that went up and down again names its peak, not two ends alone', ()
   expect(write(queueFact({}, { spark: [2, 40, 90], sparkMinutes: 2 })).body).toContain(' 2 → 90 ')
 })
 
+test('nor beside another rule, nor among many endpoints', () => {
+  const over = { reason: 'resolved', firedAt: NOW - 10 * MINUTE, endedAt: NOW } as const
+  const beside = (ended: 'restarted' | 'idle', language: 'en' | 'ru' = 'en') =>
+    write([queueFact(), queueFact({ ...over, rule: 'ttft', incident: 't', ended })], language).body
+  expect(beside('restarted')).toContain('🔄 Over after a restart: “First token comes late” (after 10 min).')
+  expect(beside('idle')).toContain('💤 Over for lack of traffic: “First token comes late” (after 10 min).')
+  expect(beside('restarted', 'ru')).toContain('🔄 Закончилось перезапуском: «')
+  const many = ['a', 'b', 'c', 'd'].map((endpoint) =>
+    queueFact({ ...over, endpoint, id: endpoint, incident: endpoint, ended: 'restarted' }),
+  )
+  const { title, body } = write(many)
+  expect(title).toBe('🔄 Over at 4 endpoints')
+  expect(body).not.toContain('✅')
+  expect(body).toContain('🔄 a: over after a restart: “Inference queue is growing” (after 10 min).')
+})
+
 test('a restart is no recovery, and silence is not either', () => {
   const over = { reason: 'resolved', firedAt: NOW - 10 * MINUTE, endedAt: NOW } as const
   expect(textOf(queueFact({ ...over, ended: 'restarted' }))).toContain(
