@@ -25,7 +25,7 @@ export function readCounters(
   if (needed.every(({ samples }) => samples.length === 0)) return undefined
   const value: Counters = {}
   for (const { name, created, mark, samples } of all) {
-    if (samples.length > 0 && page.overfull.has(name)) return { fault: 'out-of-range' }
+    if (samples.length > 0 && page.incomplete.has(name)) return { fault: 'out-of-range' }
     const fault = add(value, mark, samples, chosen(created), selection)
     if (fault) return { fault }
   }

@@ -17,7 +17,7 @@ export function readGauge(
   if (own.length === 0) return undefined
   const parts = alias.parts.map(({ name }) => selection.choose(page.samples.get(name), alias))
   const samples = [own, ...parts].flatMap((series) => largestBySet(series, selection))
-  const fault = page.overfull.has(alias.name) ? 'out-of-range' : faultIn(samples, signal, alias, selection)
+  const fault = page.incomplete.has(alias.name) ? 'out-of-range' : faultIn(samples, signal, alias, selection)
   if (fault) return { fault }
   if (samples.some(({ value }) => alias.off?.includes(value))) return {}
   const per = alias.per ?? 1

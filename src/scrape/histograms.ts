@@ -16,7 +16,7 @@ export function readHistograms(page: Page, alias: NamedAlias, selection: Selecti
   const counts = selection.choose(page.samples.get(alias.count), alias)
   const quantiles = buckets.length > 0 ? [] : selection.choose(page.samples.get(alias.name), alias)
   if (buckets.length + sums.length + counts.length + quantiles.length === 0) return undefined
-  if (page.overfull.has(alias.bucket)) return { fault: 'cut-histogram' }
+  if (page.incomplete.has(alias.bucket)) return { fault: 'cut-histogram' }
   if ([...sums, ...counts].some(({ stamp }) => selection.isStale(stamp))) return { fault: 'stale-sample' }
   const parts: Parts = {
     sums: bySet(sums, selection),

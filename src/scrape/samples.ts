@@ -21,7 +21,7 @@ export interface SampleKeeper {
   /** `false`: the line is malformed. */
   keepSample(series: Series<Sample>, text: string, from: number, nameTo: number, to: number): boolean
   keepBucket(series: Series<Buckets>, text: string, from: number, nameTo: number, to: number): boolean
-  kept(): Pick<Page, 'samples' | 'buckets' | 'labelSets' | 'overfull'>
+  kept(): Pick<Page, 'samples' | 'buckets' | 'labelSets' | 'incomplete'>
 }
 
 /**
@@ -31,7 +31,7 @@ export interface SampleKeeper {
 export function createSampleKeeper(): SampleKeeper {
   const samples = new Map<string, Series<Sample>>()
   const buckets = new Map<string, Series<Buckets>>()
-  const overfull = new Set<string>()
+  const incomplete = new Set<string>()
   const labelBook = createLabelBook()
   const plain = createSpellings()
   const withLe = createSpellings()
@@ -47,7 +47,7 @@ export function createSampleKeeper(): SampleKeeper {
     const value = scanned && readValue(text, from + scanned.blockTo, to)
     if (!scanned || !labels || value === undefined) return false
     if (scanned.le) return true // a bucket under the name of another
-    if (labels === 'full') return noteOverfull(series)
+    if (labels === 'full') return noteIncomplete(series)
     const before = ownText(line.slice(nameTo - from, scanned.blockTo))
     if (labels !== NO_LABELS) plain.add({ before, after: '', labels })
     return addSample(series, labels, value)
@@ -64,6 +64,13 @@ export function createSampleKeeper(): SampleKeeper {
   }
 
   function keepBucket(series: Series<Buckets>, text: string, from: number, nameTo: number, to: number): boolean {
+    const isKept = readBucket(series, text, from, nameTo, to)
+    // Without one of its buckets a histogram would look like another one: its bounds changed, a restart.
+    if (!isKept) noteIncomplete(series)
+    return isKept
+  }
+
+  function readBucket(series: Series<Buckets>, text: string, from: number, nameTo: number, to: number): boolean {
     const known = withLe.match(text, nameTo, to)
     if (known) {
       const bound = boundOf(text.slice(nameTo + known.before.length, withLe.leTo()))
@@ -73,7 +80,7 @@ export function createSampleKeeper(): SampleKeeper {
     const scanned = scanLine(line)
     const labels = scanned && labelBook.read(scanned.labels, scanned.labelCount)
     if (!scanned?.le || !labels) return false
-    if (labels === 'full') return noteOverfull(series)
+    if (labels === 'full') return noteIncomplete(series)
     const before = ownText(line.slice(nameTo - from, scanned.le.from))
     withLe.add({ before, after: ownText(line.slice(scanned.le.to, scanned.blockTo)), labels })
     const bound = boundOf(line.slice(scanned.le.from, scanned.le.to))
@@ -104,8 +111,8 @@ export function createSampleKeeper(): SampleKeeper {
     return series.last
   }
 
-  function noteOverfull({ name }: Series<unknown>): true {
-    overfull.add(name)
+  function noteIncomplete({ name }: Series<unknown>): true {
+    incomplete.add(name)
     return true
   }
 
@@ -125,7 +132,7 @@ export function createSampleKeeper(): SampleKeeper {
     bucketsOf: (name) => seriesOf(buckets, name),
     keepSample,
     keepBucket,
-    kept: () => ({ samples: listed(samples), buckets: listed(buckets), labelSets: labelBook.all(), overfull }),
+    kept: () => ({ samples: listed(samples), buckets: listed(buckets), labelSets: labelBook.all(), incomplete }),
   }
 }
 

@@ -296,7 +296,7 @@ describe('what is kept', () => {
   test('a name with more label sets than can be judged is told apart', () => {
     const body = Array.from({ length: MAX_LABEL_SETS + 1 }, (_, i) => `${WAITING}{engine="${i}"} 1\n`).join('')
     const page = pageOf('vllm', body)
-    expect([...page.overfull]).toEqual([WAITING])
+    expect([...page.incomplete]).toEqual([WAITING])
     expect(page.samples.get(WAITING)).toHaveLength(MAX_LABEL_SETS)
   })
 

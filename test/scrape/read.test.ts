@@ -4,7 +4,12 @@ import { NOW, readingsOf, totalOf } from './reading.ts'
 const MINUTE = 60_000
 
 /** A whole histogram of one label set. */
-function histogram(name: string, labels: string, buckets: Record<string, number>, sum: number | string): string {
+function histogram(
+  name: string,
+  labels: string,
+  buckets: Record<string, number | string>,
+  sum: number | string,
+): string {
   const comma = labels === '' ? '' : ','
   const lines = Object.entries(buckets).map(([le, count]) => `${name}_bucket{${labels}${comma}le="${le}"} ${count}\n`)
   return `${lines.join('')}${name}_sum{${labels}} ${sum}\n${name}_count{${labels}} ${buckets['+Inf'] ?? 0}\n`
@@ -333,6 +338,8 @@ describe('histograms', () => {
     ['no sum', `${ttft}_bucket{le="1"} 3\n${ttft}_bucket{le="+Inf"} 4\n`],
     ['no buckets', `${ttft}_sum 5\n${ttft}_count 4\n`],
     ['one bucket alone', `${ttft}_bucket{le="1"} 3\n`],
+    ['a bucket that cannot be read', histogram(ttft, '', { '1': 3, '2': 'oops', '+Inf': 4 }, 5)],
+    ['a bucket without its bound', `${histogram(ttft, '', { '1': 3, '+Inf': 4 }, 5)}${ttft}_bucket 4\n`],
     [
       'a second engine without buckets',
       `${histogram(ttft, 'engine="0"', { '1': 3, '+Inf': 4 }, 5)}${ttft}_sum{engine="1"} 7\n`,
