@@ -28,7 +28,9 @@ function fieldsOf(schema: Schema, path = ''): string[] {
 test('docs/state.md names every field of the state, and none that is not there', () => {
   const documented = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, field]) => field)
   const schema = z.toJSONSchema(STATE, { unrepresentable: 'any' }) as Schema
-  expect([...documented].sort()).toEqual([...fieldsOf(schema)].sort())
+  // A list that is checked as a whole does not say in the schema that it is one.
+  const bare = (fields: (string | undefined)[]) => fields.map((field) => field?.replace(/(\[\])+$/, '')).sort()
+  expect(bare(documented)).toEqual(bare(fieldsOf(schema)))
 })
 
 test('docs/state.md names the version', () => {
