@@ -10,7 +10,10 @@ import { besideLine } from './single.ts'
 /** Characters of one endpoint's line. */
 const LINE = 180
 
-/** Many endpoints in one message: a line for each, the worst first. Facts come worst first. */
+/**
+ * Many endpoints in one message: a line for each, the worst first, and below it what else an endpoint has to tell, as
+ * far as there is room. Facts come worst first.
+ */
 export function digest(facts: Facts, catalogue: Catalogue, now: number): Draft {
   const worst = new Map<string, Notification>()
   for (const note of facts.body) {
@@ -22,7 +25,14 @@ export function digest(facts: Facts, catalogue: Catalogue, now: number): Draft {
   const maybe: Line[] = facts.body.some((note) => note.maybeSent) ? [{ text: catalogue.line.maybeSent, rank: 0 }] : []
   const room = MAX_LINES - maybe.length
   const shown = all.length > room ? all.slice(0, room - 1) : all
-  const lines = shown.map(([name, note], index) => ({ text: lineOf(name, note, catalogue, now), rank: index + 1 }))
+  const firsts = new Set(worst.values())
+  const others = facts.body.filter((note) => !firsts.has(note)).slice(0, Math.max(0, room - all.length))
+  const lines = shown.flatMap(([name, note], index) => [
+    { text: lineOf(name, note, catalogue, now), rank: index + 1 },
+    ...others
+      .filter((other) => (other.endpoint ?? '') === name)
+      .map((other) => ({ text: lineOf(name, other, catalogue, now), rank: room + index })),
+  ])
   const more: Line[] =
     all.length > shown.length ? [{ text: catalogue.line.more(all.length - shown.length), rank: 0 }] : []
   const title =

@@ -341,6 +341,28 @@ test('a digest has a line for each endpoint, the worst first, and counts the res
   expect(message.priority).toBe(9)
 })
 
+test('a digest tells all rules of its endpoints as long as there is room', () => {
+  const facts = (endpoints: number) =>
+    Array.from({ length: endpoints }, (_, index) => [
+      queueFact({ endpoint: `r${index}`, incident: `q${index}` }),
+      queueFact({
+        endpoint: `r${index}`,
+        incident: `k${index}`,
+        rule: 'kv_cache',
+        value: 0.95,
+        limit: 0.9,
+        priority: 7,
+      }),
+    ]).flat()
+  const lines = (endpoints: number) => write(facts(endpoints)).body.split('\n')
+  expect(lines(4).map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual(
+    ['r0', 'r1', 'r2', 'r3'].flatMap((name) => [`🐌 ${name}:`, `📦 ${name}:`]),
+  )
+  expect(lines(10)).toHaveLength(12)
+  expect(lines(10).filter((line) => line.startsWith('🐌'))).toHaveLength(10)
+  expect(lines(30).at(-1)).toBe('… and 19 more.')
+})
+
 test('case 106: a priority is a whole number from 0 to 10', () => {
   expect(write(queueFact({ priority: 99 })).priority).toBe(10)
   expect(write(queueFact({ priority: 7.6 })).priority).toBe(8)
