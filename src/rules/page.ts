@@ -103,7 +103,8 @@ Between means past *clear* but not past *limit*. Unknown means that this run has
 | firing | a reminder when its time has passed since the last push | as breach | resolved after 2 clear runs in a row | stays |
 
 - While \`down\` fires, the endpoint's other alerts are held back; while \`stalled\` fires, \`kv_cache\` is.
-- A latency alert without traffic closes as "idle" after 15 minutes.
+- A latency alert without traffic closes as "idle" after 15 minutes; a canary's when its model has left the memory for
+  so long.
 - A queue that is gone because the process restarted is told as "restarted", not as a recovery.
 - One message an endpoint and run: the rule of the highest priority gives the title. More than three endpoints that
   change in one run are one digest. All endpoints of a function that fail in one run for one cause are one message.
