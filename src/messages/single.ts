@@ -104,8 +104,9 @@ function overLines(note: Notification, catalogue: Catalogue, now: number): Line[
   if (note.reason === 'late') {
     const [from, to] = [numbers.clock(note.firedAt, now), numbers.clock(ended, now)]
     const { times } = note
-    const text = times === undefined ? line.was(from, to, lasted, detail) : line.wasOften(times, from, to, detail)
-    return [{ text, rank: 0 }]
+    if (times !== undefined) return [{ text: line.wasOften(times, from, to, detail), rank: 0 }]
+    const byRestart: Line[] = note.ended === 'restarted' ? [{ text: line.ended.restarted, rank: 1 }] : []
+    return [{ text: line.was(from, to, lasted, detail), rank: 0 }, ...byRestart]
   }
   const how = note.ended === undefined ? undefined : line.ended[note.ended]
   const what = ofSubject(note, headlineOf(note, catalogue), catalogue)

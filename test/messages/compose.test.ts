@@ -198,6 +198,12 @@ test('a line that went up and down again names its peak, not two ends alone', ()
   expect(write(queueFact({}, { spark: [2, 40, 90], sparkMinutes: 2 })).body).toContain(' 2 → 90 ')
 })
 
+test('nor when it is told late', () => {
+  const late = { reason: 'late', firedAt: NOW - 10 * MINUTE, endedAt: NOW } as const
+  expect(textOf(queueFact({ ...late, ended: 'restarted' }))).toContain('It ended because the server restarted')
+  expect(textOf(queueFact({ ...late, ended: 'clear' }))).not.toContain('restarted')
+})
+
 test('nor beside another rule, nor among many endpoints', () => {
   const over = { reason: 'resolved', firedAt: NOW - 10 * MINUTE, endedAt: NOW } as const
   const beside = (ended: 'restarted' | 'idle', language: 'en' | 'ru' = 'en') =>
