@@ -86,8 +86,10 @@ const EVENTS: readonly Signal[] = [
   'queue_full',
 ]
 
+/** Steps of the engine count too: a server that computed batches has published all that a first request brings. */
 function hadTraffic(readings: Readings): boolean {
-  const counters = [readings.counters.finished, readings.counters.generation_tokens]
+  const { finished, generation_tokens, steps } = readings.counters
+  const counters = [finished, generation_tokens, steps]
   return counters.some((counter) => Object.values(counter ?? {}).some(({ value }) => value > 0))
 }
 

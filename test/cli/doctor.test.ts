@@ -95,6 +95,22 @@ describe('an endpoint', () => {
   })
 
   test.each([
+    ['nothing yet', '', 0, /nothing published yet: it starts with the first request/],
+    ['a refused request alone', 'tgi_request_count 1\n', 0, /waits +blind +waiting: not there yet, tgi_queue_size/],
+    [
+      'batches and no queue',
+      'tgi_batch_inference_count 292\n',
+      1,
+      /BLIND +blind +waiting: missing, expected tgi_queue_size/,
+    ],
+  ])('whose series appear with the first request, with %s', async (_, page, code, words) => {
+    const { url } = await serveText(page)
+    vi.stubEnv('TGI_ENDPOINTS', `a=${url}`)
+    expect(await doctor('tgi', { push: false })).toBe(code)
+    expect(said.join('\n')).toMatch(words)
+  })
+
+  test.each([
     ['vllm:request_generation_tokens_count 3', 'vllm:num_requests_waiting'],
     ['ray_vllm:num_requests_running 3', 'ray_vllm:num_requests_waiting'],
     ['vllm:num_requests_running 3', 'vllm:num_requests_waiting'],
