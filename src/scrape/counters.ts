@@ -17,16 +17,14 @@ export function readCounters(
   page: Page,
   selection: Selection,
 ): Outcome<Counters> {
-  const chosen = (name: string) => selection.choose(page.samples.get(name), alias)
-  // A part has label sets of its own, so that it is never taken for the main series.
-  const parts = alias.parts.map((part) => ({ ...part, mark: `__name__="${part.name}"` }))
-  const all = [{ ...alias, mark: '' }, ...parts].map((one) => ({ ...one, samples: chosen(one.name) }))
-  const needed = zeroBeside === undefined ? all.slice(0, 1) : all
-  if (needed.every(({ samples }) => samples.length === 0)) return undefined
+  const samplesOf = (name: string) => selection.choose(page.samples.get(name), alias)
+  const isMissing = ({ name }: { name: string }) => samplesOf(name).length === 0
+  if (isMissing(alias) && (zeroBeside === undefined || alias.parts.every(isMissing))) return undefined
   const value: Counters = {}
-  for (const { name, created, mark, samples } of all) {
+  for (const { name, created, mark } of [{ ...alias, mark: '' }, ...alias.parts]) {
+    const samples = samplesOf(name)
     if (samples.length > 0 && page.incomplete.has(name)) return { fault: 'out-of-range' }
-    const fault = add(value, mark, samples, chosen(created), selection)
+    const fault = add(value, mark, samples, samplesOf(created), selection)
     if (fault) return { fault }
   }
   return { value }

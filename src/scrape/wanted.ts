@@ -14,7 +14,8 @@ export interface NamedAlias extends Alias {
   sum: string
   count: string
   created: string
-  parts: readonly { name: string; created: string }[]
+  /** With a mark in their label sets, so that a part of a counter is never taken for the main series. */
+  parts: readonly { name: string; created: string; mark: string }[]
 }
 
 /** A row of a table, ready to be read. */
@@ -51,7 +52,7 @@ export function planOf(table: BackendTable): Plan {
 function withNames(alias: Alias, kind: SignalKind): NamedAlias {
   const created = (name: string) => createdName(name, kind)
   const [bucket, sum, count] = [`${alias.name}_bucket`, `${alias.name}_sum`, `${alias.name}_count`]
-  const parts = (alias.plus ?? []).map((name) => ({ name, created: created(name) }))
+  const parts = (alias.plus ?? []).map((name) => ({ name, created: created(name), mark: `__name__="${name}"` }))
   return { ...alias, bucket, sum, count, created: created(alias.name), parts }
 }
 
