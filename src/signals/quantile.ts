@@ -38,10 +38,14 @@ export interface Mean {
   outlier?: true
 }
 
+/** Seconds. Nobody waits longer; a clock stamp that was never set is booked as the uptime of the host. */
+const ABSURD = 3_600
+
 /**
  * Mean of the observations between two readings. One above its own p99 (of however many observations) is replaced
- * by that p99: a single absurd observation moves the sum without end, but the buckets by one. A p99 that is only
- * known as "at least" rules nothing out.
+ * by that p99: a single absurd observation moves the sum without end, but the buckets by one. Among fewer than a
+ * hundred observations it is the p99 itself; then that of the others is taken. A p99 that is only known as "at least"
+ * rules nothing else out.
  * @returns `undefined` below `atLeast` observations or without a believable sum.
  */
 export function mean(increase: HistogramIncrease, atLeast = MEAN_AT_LEAST): Mean | undefined {
@@ -49,10 +53,30 @@ export function mean(increase: HistogramIncrease, atLeast = MEAN_AT_LEAST): Mean
   if (increase.sum === undefined || count < Math.max(atLeast, Number.MIN_VALUE)) return undefined
   const value = increase.sum / count
   const p99 = quantile(0.99, increase, 0)
-  if (p99 === undefined || p99.atLeast || value <= p99.value) return { value }
+  if (p99 === undefined) return { value }
+  if (p99.atLeast || value <= p99.value) {
+    const others = withoutAbsurd(increase, increase.sum)
+    const bound = others && quantile(0.99, others, 0)?.value
+    return bound === undefined || value <= bound ? { value } : { value: bound, outlier: true }
+  }
   // Interpolation alone puts the p99 below the mean when all observations sit at their bucket's upper end: no outlier.
   const end = increase.bounds[bucketOf(0.99 * count, increase.counts)] ?? p99.value
   return value > end ? { value: p99.value, outlier: true } : { value: p99.value }
+}
+
+/**
+ * The other observations, where the few in the highest bucket must have been absurd: what the buckets allow the others
+ * leaves more than {@link ABSURD} to each of them. `undefined` where that is not so, or where they are not few.
+ */
+function withoutAbsurd({ bounds, counts }: HistogramIncrease, sum: number): HistogramIncrease | undefined {
+  const count = counts.at(-1) ?? 0
+  const highest = counts.findIndex((c) => c >= count)
+  const others = counts[highest - 1] ?? 0
+  if (others <= count / 2) return undefined
+  const inside = (i: number) => (counts[i] ?? 0) - (counts[i - 1] ?? 0)
+  const most = bounds.slice(0, highest).reduce((total, bound, i) => total + bound * inside(i), 0)
+  if (sum - most <= ABSURD * (count - others)) return undefined
+  return { bounds, counts: counts.map((c) => Math.min(c, others)) }
 }
 
 /** Index of the first bucket that reaches the rank; the last one is +Inf. */

@@ -70,8 +70,33 @@ describe('mean', () => {
   })
 
   test('the outlier is found among few observations too, where no p99 would be told', () => {
-    expect(mean({ bounds: [0.3, 10, 1e9], counts: [9, 9, 10, 10], sum: 1e6 })?.value).toBeGreaterThan(10)
     expect(mean({ bounds: [0.3, 10], counts: [10, 10, 10], sum: 1e6 })).toMatchObject({ outlier: true })
+  })
+
+  test.each([
+    ['1 of 50 beyond the last bound', { bounds: [0.3, 7_680], counts: [49, 49, 50], sum: 1_209_650 }],
+    ['1 of 5, the host up for a day', { bounds: [0.3, 7_680], counts: [4, 4, 5], sum: 86_400 }],
+    ['3 of 150, each with the uptime', { bounds: [0.3, 7_680], counts: [147, 147, 150], sum: 3_000_000 }],
+    [
+      '1 of 30 in a finite bucket, the host up for two hours',
+      { bounds: [0.3, 1_920, 7_680], counts: [29, 29, 30, 30], sum: 7_201 },
+    ],
+  ])('case 35: few that must have been absurd leave the mean to the others: %s', (_, increase) => {
+    const found = mean(increase)
+    expect(found?.outlier).toBe(true)
+    expect(found?.value).toBeLessThan(0.3)
+  })
+
+  test.each([
+    [
+      'half of them beyond the last bound, for hours',
+      { bounds: [0.3, 60], counts: [50, 50, 100], sum: 400_000 },
+      4_000,
+    ],
+    ['one beyond the last bound, for ten minutes', { bounds: [0.3, 60], counts: [9, 9, 10], sum: 602 }, 60.2],
+    ['what the others may have waited explains it', { bounds: [0.3, 7_680], counts: [0, 9, 10], sum: 12_000 }, 1_200],
+  ])('waits that may have been are believed: %s', (_, increase, value) => {
+    expect(mean(increase)).toEqual({ value })
   })
 
   test('a p99 that is only "at least" rules nothing out', () => {
