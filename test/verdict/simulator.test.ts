@@ -82,6 +82,7 @@ test.each(STORIES)(
     })
     expect(wrong.length, wrong.join('\n')).toBeLessThanOrEqual(1)
   },
+  TIMEOUT,
 )
 
 test(
