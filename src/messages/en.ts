@@ -147,7 +147,7 @@ export const en: Catalogue = {
   },
   line: {
     newRequestWaits: (seconds) => `A new request waits about ${about(seconds)}.`,
-    noneFinishes: 'No request finishes.',
+    noneFinishes: 'No request finished lately.',
     context,
     drains: (minutes) => `At this rate the queue is empty in about ${about(minutes * 60)}.`,
     kvFull: (minutes) => `At this rate the KV cache is full in about ${about(minutes * 60)}.`,

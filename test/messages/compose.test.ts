@@ -95,8 +95,14 @@ test('case 38, 39: a hung engine is told as no progress, with what it holds, and
 
 test('case 53: a queue that grows while nothing finishes says so', () => {
   const fact = queueFact({ value: 25 }, { backend: 'tgi', numbers: { waiting: 25, requests_per_second: 0 } })
-  expect(textOf(fact)).toContain('No request finishes.')
+  expect(textOf(fact)).toContain('No request finished lately.')
   expect(textOf(fact, 'ru')).toContain('Ни один запрос не завершается.')
+})
+
+test('case 54: a server that refuses the canary is told as overloaded, not as down', () => {
+  const fact = queueFact({ rule: 'busy' }, { backend: 'openai', canary: { status: 'busy' } })
+  expect(textOf(fact)).toContain('The server is overloaded, not down')
+  expect(textOf(fact, 'ru')).toContain('Сервер перегружен, но жив')
 })
 
 /** [case, failure, title, words of the body] */

@@ -89,7 +89,7 @@ export const serverRulesEn = {
   busy: plain(
     '🚫',
     'Server refuses requests: queue is full',
-    'The server refused our own request because its queue is full: users are being refused too.',
+    'The server is overloaded, not down: it refused our own request because its queue is full. Users are being refused too.',
     'Server takes requests again',
   ),
   cold_load: measured('❄️', 'Model had to be loaded', 'Model stays loaded', 'Loading the model took', n.seconds),
