@@ -6,7 +6,6 @@ import { type Increases, increases, remember, sinceLast } from '../signals/windo
 import type { EndpointState } from '../state/state.ts'
 import { missingSignals, seenSignals } from './missing.ts'
 import type { Observation } from './observation.ts'
-import { isAsBeforeItsFirstRequest } from './restart.ts'
 
 /** One endpoint in one run: what was known before, what it answered, and what follows from both. */
 export interface View {
@@ -47,7 +46,6 @@ export function view(
   const memory = remember(before.history, readings, now, window)
   const over = increases(memory.history)
   const last = sinceLast(memory.history)
-  const beganAnew = isAsBeforeItsFirstRequest(before.history, readings)
   const derived = derive(readings, over)
   const inside = insideOf(readings)
   // A gateway counts a request when it has ended: answers that take minutes are no standstill.
@@ -64,7 +62,7 @@ export function view(
     seen: seenSignals(before.seen, readings),
     blindRuns: missing.length > 0 || modelMissing ? before.blindRuns + 1 : 0,
     stalledRuns: noProgress === undefined ? before.stalledRuns : noProgress ? before.stalledRuns + 1 : 0,
-    history: beganAnew ? { ...memory.history, restartedAt: now } : memory.history,
+    history: memory.history,
     inside: insideAt(before.inside, memory.history.times, now, inside),
     recent: [...before.recent, recentOf(derived, backend, now)].slice(-RECENT),
     gpus: { ...before.gpus, ...Object.fromEntries(gpuNames(readings, backend).map((gpu) => [gpu, now])) },
@@ -82,7 +80,7 @@ export function view(
     derived,
     window: over,
     last,
-    restarted: memory.restarted || beganAnew,
+    restarted: memory.restarted,
     noProgress,
     missing,
     modelMissing,

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { combine, type HistogramIncrease } from './combine.ts'
 import { NUMBERS } from './numbers.ts'
+import { isAsBeforeItsFirstRequest } from './restart.ts'
 import {
   type Advanced,
   advanceCounter,
@@ -70,7 +71,7 @@ export interface Remembered {
 export function remember(past: History | undefined, readings: Readings, now: number, window: number): Remembered {
   const before: Before = {
     kept: past?.times.length ?? 0,
-    restarted: startMoved(past?.startedAt, readings.startedAt),
+    restarted: startMoved(past?.startedAt, readings.startedAt) || isAsBeforeItsFirstRequest(past, readings),
   }
   const oldest = now - window
   const counters = advanceAll(past?.counters ?? {}, readings.counters, {

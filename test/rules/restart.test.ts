@@ -25,6 +25,12 @@ describe('where counters appear with their first event', () => {
     },
   )
 
+  test('a restart is one: a queue that came after it ended by itself', () => {
+    const idle = [tgi(0, 500), tgi(0), tgi(0)]
+    expect(endOf([...idle, tgi(40), tgi(40), tgi(0, 5), tgi(0, 9)], 'tgi')).toBe('clear')
+    expect(endOf([...idle, tgi(40), tgi(40, 5), tgi(0), tgi(0)], 'tgi')).toBe('restarted')
+  })
+
   test('counters that go on, that cannot be read, or beside a start time that stays are no restart', () => {
     expect(endOf([tgi(40, 500), tgi(0, 500), tgi(0, 500)], 'tgi')).toBe('clear')
     expect(endOf([tgi(40, 500), tgi(0, Number.NaN), tgi(0, Number.NaN)], 'tgi')).toBe('clear')

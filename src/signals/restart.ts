@@ -1,5 +1,5 @@
-import type { Readings } from '../signals/signals.ts'
-import type { History } from '../signals/window.ts'
+import type { Readings } from './signals.ts'
+import type { History } from './window.ts'
 
 /**
  * The server answers as before its first request, although it had counted: its process is a new one. Where counters
