@@ -73,6 +73,8 @@ export interface BackendTable {
   settings?: readonly string[]
   /** Publishes nothing before its first request, so an empty body is healthy. */
   emptyIsHealthy?: boolean
+  /** What all of its names begin with: where nothing has to be there, this alone tells its page from another server's. */
+  ownNames?: string
   /** How `doctor` recognises the server: a series name and what it says. */
   recognise: readonly { series: string; as: string }[]
 }

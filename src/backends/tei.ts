@@ -17,6 +17,7 @@ export const tei: BackendTable = {
   repeats: [],
   ignored: [],
   emptyIsHealthy: true,
+  ownNames: 'te_',
   recognise: [
     { series: 'te_request_count', as: 'TEI' },
     { series: 'te_queue_size', as: 'TEI' },

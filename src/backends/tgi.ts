@@ -31,6 +31,7 @@ export const tgi: BackendTable = {
   repeats: [],
   ignored: [],
   emptyIsHealthy: true,
+  ownNames: 'tgi_',
   recognise: [
     { series: 'tgi_batch_concat', as: 'TGI' },
     { series: 'tgi_request_count', as: 'TGI' },

@@ -21,8 +21,9 @@ export function missingSignals(
   rules: readonly Rule[],
 ): Signal[] {
   const table = tableOf(backend)
-  if (!table || (readings.empty && table.emptyIsHealthy)) return []
-  if (table.emptyIsHealthy && Object.keys(readings.sources).length === 0) return []
+  if (!table) return []
+  // Before its first request; what another server's page lacks is another matter.
+  if (table.emptyIsHealthy && Object.keys(readings.sources).length === 0 && !readings.foreign) return []
   const core = signalsOf(table).filter((signal) => table.signals[signal]?.core && !isPresent(signal, readings))
   const fed = new Set(rules.flatMap((rule) => signalsFor(rule.measure)))
   const finished = hasFinished(readings)

@@ -25,6 +25,7 @@ export function createPageReader(table: BackendTable): PageReader {
   const keeper = createSampleKeeper()
   const lines = createLineReader(readLine, () => count.malformed++)
   const recognised = new Set<string>()
+  let hasOwnNames = false
   const count = { comments: 0, sampleCount: 0, malformed: 0 }
   let firstByte: number | undefined
   let isFirstLine = true
@@ -60,6 +61,7 @@ export function createPageReader(table: BackendTable): PageReader {
     const nameTo = endOfName(text, from)
     if (nameTo === from || !isEndOfName(text, nameTo)) return undefined
     name = text.slice(from, nameTo)
+    noteOwn(name)
     const found = wanted.get(name)
     isWanted = found !== undefined
     if (found === undefined) return nameTo
@@ -88,13 +90,18 @@ export function createPageReader(table: BackendTable): PageReader {
     count.comments++
     // Before the first sample (or in place of it) the names tell which server this is.
     if (count.sampleCount === 0) noteAnnounced(text.slice(from, to))
+    if (!hasOwnNames && table.ownNames !== undefined) noteOwn(announcedBy(text.slice(from, to)))
     // OpenMetrics ends here; what follows is no part of the page.
     if (to - from <= 6 && text.slice(from, to).trimEnd() === '# EOF') isOver = true
   }
 
   function noteAnnounced(comment: string): void {
-    const announced = wanted.get(/^# (?:HELP|TYPE) (\S+)/.exec(comment)?.[1] ?? '')
+    const announced = wanted.get(announcedBy(comment))
     if (announced) recognised.add(announced.name)
+  }
+
+  function noteOwn(some: string): void {
+    if (!hasOwnNames && table.ownNames !== undefined) hasOwnNames = some.startsWith(table.ownNames)
   }
 
   /** A line that is blank, begins with a blank, or is no sample. */
@@ -115,7 +122,16 @@ export function createPageReader(table: BackendTable): PageReader {
       if (!isOver) lines.end()
       isOver = true
       const { comments, sampleCount, malformed } = count
-      return { ...keeper.kept(), settings, recognised, ...count, lines: comments + sampleCount + malformed, firstByte }
+      const isForeign = sampleCount > 0 && table.ownNames !== undefined && !hasOwnNames
+      return {
+        ...keeper.kept(),
+        settings,
+        recognised,
+        isForeign,
+        ...count,
+        lines: comments + sampleCount + malformed,
+        firstByte,
+      }
     },
   }
 }
@@ -127,6 +143,11 @@ function isUnwantedSample(text: string, from: number, nameTo: number, to: number
   if (endsInDigit && text.charCodeAt(nameTo) === BRACE) return true
   if (endsInDigit && !Number.isNaN(readDecimal(text.slice(nameTo + 1, to)))) return true
   return isSample(text.slice(from, to))
+}
+
+/** The name that a HELP or TYPE line is about, or nothing. */
+function announcedBy(comment: string): string {
+  return /^# (?:HELP|TYPE) (\S+)/.exec(comment)?.[1] ?? ''
 }
 
 /** A name is followed by its labels or a blank. */

@@ -39,6 +39,8 @@ export interface Page {
   settings: string | undefined
   /** Series that tell which server this is and feed no signal, and what is announced before the first sample. */
   recognised: ReadonlySet<string>
+  /** There are samples, of another server alone, as far as names tell. */
+  isForeign: boolean
   /** Names with label sets beyond {@link MAX_LABEL_SETS}, or a bucket that could not be read: what is kept of them is no whole truth. */
   incomplete: ReadonlySet<string>
   /** Lines that are not blank: comments, samples and malformed ones. */

@@ -32,6 +32,7 @@ export function readPage(page: Page, table: BackendTable, options: ReadOptions):
     faults: [],
     malformed: page.malformed,
     empty: page.sampleCount === 0,
+    foreign: page.isForeign,
     modelFound: options.model === undefined || models.length === 0 || models.includes(options.model),
   }
   const model = readings.modelFound ? (options.model ?? models[0]) : undefined

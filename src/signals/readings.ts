@@ -12,6 +12,7 @@ export function emptyReadings(): Readings {
     faults: [],
     malformed: 0,
     empty: false,
+    foreign: false,
     modelFound: true,
   }
 }

@@ -138,6 +138,8 @@ export interface Readings {
   malformed: number
   /** The body held no sample at all. */
   empty: boolean
+  /** The body held samples, but none of this backend. */
+  foreign: boolean
   /** `false` when series of models are there, but none of the configured model. */
   modelFound: boolean
 }

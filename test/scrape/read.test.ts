@@ -591,6 +591,16 @@ vllm_prefix_cache_hit_tokens_total 640
     expect(readingsOf('vllm', 'process_start_time_seconds NaN\n').startedAt).toBeUndefined()
   })
 
+  test.each([
+    ['samples of another server', 'tgi', 'python_gc_collections_total 5\nvllm:num_requests_waiting 3\n', true],
+    ['its own samples, none of them wanted', 'tgi', 'process_cpu_seconds_total 1\ntgi_batch_next_size_sum 4\n', false],
+    ['its own names announced after samples', 'tei', 'up 1\n# TYPE te_request_count counter\n', false],
+    ['nothing', 'tgi', '', false],
+    ['names that do not tell', 'vllm', 'python_gc_collections_total 5\n', false],
+  ] as const)('%s: whether a page is foreign to %s', (_, backend, body, expected) => {
+    expect(readingsOf(backend, body).foreign).toBe(expected)
+  })
+
   test('a name with too many label sets is unknown, not a part of itself', () => {
     const many = Array.from({ length: 10_001 }, (_, i) => `vllm:num_requests_waiting{engine="${i}"} 1\n`).join('')
     expect(readingsOf('vllm', many)).toMatchObject({ gauges: {}, faults: [{ signal: 'waiting' }] })

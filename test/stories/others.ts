@@ -26,6 +26,22 @@ export const OTHER_STORIES: readonly Story[] = [
     ],
     pushes: [],
   },
+  ...(['tgi', 'tei'] as const).map(
+    (backend): Story => ({
+      name: `case 76: of another server, no series is there that ${backend} has, before its first request or after`,
+      backend,
+      runs: from(0, 3, () =>
+        page({ 'python_gc_collections_total{generation="0"}': 5, 'vllm:num_requests_waiting': 90 }),
+      ),
+      pushes: [[1, 'fired', 'blind']],
+    }),
+  ),
+  {
+    name: 'series of its own that feed no rule are a page before the first request',
+    backend: 'tei',
+    runs: from(0, 3, (m) => page({ 'te_tokenize_count{method="single"}': m, process_cpu_seconds_total: m })),
+    pushes: [],
+  },
   {
     name: "errors: overload counts, the client's own faults do not",
     backend: 'tgi',
