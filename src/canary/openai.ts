@@ -26,18 +26,14 @@ const MOST_TOKENS = 16
  * is here, as a user sees it. Reasoning counts as a token, a chunk that holds only the role does not.
  */
 export async function openaiCanary(endpoint: Endpoint, options: CanaryOptions): Promise<Answer> {
-  const asking = { endpoint, options, base: openaiBase(endpoint.url) }
+  if (endpoint.model === undefined) return { up: false, failure: { kind: 'other', detail: 'OPENAI_MODEL is not set' } }
+  const asking = { endpoint, options, base: openaiBase(endpoint.url), model: endpoint.model }
   try {
-    return await withinTime(endpoint.timeout, options.signal, (signal) => look({ ...asking, signal }))
+    return await withinTime(endpoint.timeout, options.signal, (signal) => complete({ ...asking, signal }))
   } catch (error) {
     if (error instanceof Refused) return met(asking, error.facts)
     return failedAnswer(error, options.requestId)
   }
-}
-
-async function look(asking: Asking): Promise<Answer> {
-  const model = asking.endpoint.model ?? (await firstModel(asking))
-  return complete({ ...asking, model })
 }
 
 interface Asking {
@@ -46,33 +42,11 @@ interface Asking {
   /** The server's address without `/v1`. */
   base: string
   signal: AbortSignal
-  model?: string
-}
-
-/** The model to ask where none is configured: the first that the server lists. */
-async function firstModel(asking: Asking): Promise<string> {
-  const response = await ask(asking, 'v1/models')
-  const text = await wholeText(response, asking.signal)
-  if (response.status !== 200) throw refusal(asking, response, text)
-  const id = firstId(text)
-  if (id === undefined)
-    throw new CanaryFailed({ kind: 'bad-answer', detail: `GET /v1/models: ${wordsFrom(text, asking.endpoint)}` })
-  return id
-}
-
-/** `{"data": [{"id": …}]}`; a model's permissions have ids of their own. */
-function firstId(text: string): string | undefined {
-  try {
-    const { data } = JSON.parse(text) as { data?: { id?: unknown }[] }
-    const id = data?.[0]?.id
-    return typeof id === 'string' && id !== '' ? id : undefined
-  } catch {
-    return undefined
-  }
+  model: string
 }
 
 /** Asks in the form that the server takes: chat or plain completion, the limit under the name that it knows. */
-async function complete(asking: Asking & { model: string }): Promise<Answer> {
+async function complete(asking: Asking): Promise<Answer> {
   let form: Form = firstForm()
   for (;;) {
     const start = asking.options.clock()
@@ -85,19 +59,31 @@ async function complete(asking: Asking & { model: string }): Promise<Answer> {
   }
 }
 
-function ask(asking: Asking, path: string, body?: unknown): Promise<Response> {
+function ask(asking: Asking, path: string, body: unknown): Promise<Response> {
   const { endpoint, options } = asking
   return exchange({
     url: below(asking.base, path),
-    ...(body === undefined ? {} : { body }),
+    body,
     headers: {
       ...headersOf(endpoint, options.requestId),
       traceparent: traceparent(options.requestId),
-      ...(body === undefined ? {} : { accept: 'text/event-stream' }),
+      accept: 'text/event-stream',
     },
     signal: asking.signal,
     dispatcher: options.dispatcher,
   })
+}
+
+/** What was heard of an answer so far. */
+interface Heard {
+  comments: number
+  tokens: number
+  /** Something came that only a completion has. */
+  isCompletion: boolean
+  /** The first object that is no part of a completion. */
+  other?: string
+  /** Seconds until the first token. */
+  ttft?: number
 }
 
 async function firstToken(asking: Asking, response: Response, start: number): Promise<Answer> {
@@ -106,36 +92,40 @@ async function firstToken(asking: Asking, response: Response, start: number): Pr
   }
   const { clock } = asking.options
   const elapsed = () => (clock() - start) / 1_000
-  const heard = { comments: 0, tokens: 0, isCompletion: false }
-  let ttft: number | undefined
-  let other: string | undefined
+  const heard: Heard = { comments: 0, tokens: 0, isCompletion: false }
   try {
-    for await (const event of events(lines(response, asking.signal))) {
-      if ('comment' in event) {
-        heard.comments += 1
-        continue
-      }
-      const said: Said = event.isError ? { kind: 'error', text: event.data } : readEvent(event.data)
-      if (said.kind === 'unreadable') throw badAnswer(asking, event.data)
-      if (said.kind === 'error') throw errorInStream(asking, said.text)
-      if (said.kind === 'other') other ??= event.data
-      else heard.isCompletion ||= said.kind !== 'done'
-      if (said.kind === 'other' || said.kind === 'frame') continue
-      if (other !== undefined && !heard.isCompletion) break
-      // A token may have no text: the end of the answer is then the first that a user sees.
-      ttft ??= elapsed()
-      heard.tokens += 1
-      if (said.kind === 'done' || heard.tokens >= MOST_TOKENS) break
-    }
+    await listen(asking, response, heard, elapsed)
   } catch (error) {
     const late = error instanceof CanaryFailed && error.failure.kind === 'timeout'
-    if (late && ttft === undefined && heard.comments > 0) return met(asking, { status: 'parked' })
+    if (late && heard.ttft === undefined && heard.comments > 0) return met(asking, { status: 'parked' })
     throw error
   }
-  if (ttft === undefined && other !== undefined && !heard.isCompletion) throw badAnswer(asking, other)
+  const { ttft, other, isCompletion } = heard
+  if (ttft === undefined && other !== undefined && !isCompletion) throw badAnswer(asking, other)
   if (ttft === undefined) throw new CanaryFailed({ kind: 'cut' })
   const total = elapsed()
   return met(asking, { status: 'answered' }, { canary_total: total, canary_ttft: ttft, canary_decode: total - ttft })
+}
+
+/** To the end of the answer, or until one that ignores the limit of one token has said enough. */
+async function listen(asking: Asking, response: Response, heard: Heard, elapsed: () => number): Promise<void> {
+  for await (const event of events(lines(response, asking.signal))) {
+    if ('comment' in event) {
+      heard.comments += 1
+      continue
+    }
+    const said: Said = event.isError ? { kind: 'error', text: event.data } : readEvent(event.data)
+    if (said.kind === 'unreadable') throw badAnswer(asking, event.data)
+    if (said.kind === 'error') throw errorInStream(asking, said.text)
+    if (said.kind === 'other') heard.other ??= event.data
+    else heard.isCompletion ||= said.kind !== 'done'
+    if (said.kind === 'other' || said.kind === 'frame') continue
+    if (heard.other !== undefined && !heard.isCompletion) return
+    // A token may have no text: the end of the answer is then the first that a user sees.
+    heard.ttft ??= elapsed()
+    heard.tokens += 1
+    if (said.kind === 'done' || heard.tokens >= MOST_TOKENS) return
+  }
 }
 
 function badAnswer(asking: Asking, data: string): Error {
@@ -165,7 +155,7 @@ function met(
   facts: CanaryFacts,
   gauges: Parameters<typeof gaugeReadings>[0] = {},
 ): Answer {
-  const readings = gaugeReadings(gauges, asking.model ?? asking.endpoint.model)
+  const readings = gaugeReadings(gauges, asking.model)
   return {
     up: true,
     readings: facts.status === 'model-missing' ? { ...readings, modelFound: false } : readings,

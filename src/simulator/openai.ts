@@ -71,8 +71,6 @@ export async function openOpenAI(settings: OpenAISettings, clock: Clock): Promis
       response.end(page(settings.model, slots.running(clock.now()), slots.waiting(clock.now())))
     } else if (settings.key !== undefined && request.headers.authorization !== `Bearer ${settings.key}`) {
       answerJson(response, 401, { error: 'Unauthorized' })
-    } else if (request.path === '/v1/models') {
-      answerJson(response, 200, { object: 'list', data: [{ id: settings.model, object: 'model' }] })
     } else if (route !== undefined && (settings.routes ?? ['chat', 'plain']).includes(route)) {
       await complete(request, route, response)
     } else {

@@ -81,13 +81,6 @@ describe('against a simulated server', () => {
     expect(server.asked.at(-1)?.path).toBe('/v1/completions')
   })
 
-  test('without a model in the configuration the first that the server lists is asked', async () => {
-    const { server, ask } = await simulated({ model: 'only-one' })
-    const answer = await ask({ model: undefined })
-    expect(answer).toMatchObject({ up: true, readings: { model: 'only-one' } })
-    expect(server.asked.map((asked) => asked.path)).toEqual(['/v1/models', '/v1/chat/completions'])
-  })
-
   test('case 63: a model that the server does not have is missing; a route that it does not have is another thing', async () => {
     const { server, ask } = await simulated()
     const answer = await ask({ model: 'typo' })
@@ -169,28 +162,6 @@ describe('against a simulated server', () => {
     server.meet({ kind: 'error', words: 'queue full' })
     expect(factsOf(await ask())).toMatchObject({ status: 'busy', detail: 'queue full' })
   })
-})
-
-test.each([
-  [{ data: [{ permission: [{ id: 'modelperm-1' }], id: 'real "m"' }] }, 'real "m"'],
-  [{ data: [] }, undefined],
-  [{ data: [{ id: '' }] }, undefined],
-  [{ data: { id: 'm' } }, undefined],
-  [[], undefined],
-  [null, undefined],
-])('of a list of models that is %j, %j is asked', async (list, model) => {
-  const asked: unknown[] = []
-  vi.stubGlobal('fetch', async (_: string, { body }: RequestInit) => {
-    if (body === undefined) return Response.json(list)
-    asked.push(JSON.parse(String(body)).model)
-    return new Response('data: {"choices":[{"text":"A"}]}\n\n')
-  })
-  const answer = await openaiCanary(
-    endpointAt('http://server:8000', { model: undefined }),
-    optionsOn(() => 0),
-  )
-  expect(asked).toEqual(model === undefined ? [] : [model])
-  if (model === undefined) expect(failureIn(answer)).toMatchObject({ kind: 'bad-answer' })
 })
 
 describe('what a stream may look like', () => {
