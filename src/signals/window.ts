@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { combine, type HistogramIncrease } from './combine.ts'
 import { NUMBERS } from './numbers.ts'
-import { isAsBeforeItsFirstRequest } from './restart.ts'
+import { isAnotherProcess, isAsBeforeItsFirstRequest } from './restart.ts'
 import {
   type Advanced,
   advanceCounter,
@@ -57,7 +57,7 @@ export interface Remembered {
   history: History
   /** Nothing was known before: nothing can be judged. */
   first: boolean
-  /** A counter or a bucket fell, a start time moved or bounds changed since the last reading. */
+  /** A counter or a bucket fell, a start time moved, bounds changed or another process counts since the last reading. */
   restarted: boolean
   faults: DataFault[]
 }
@@ -71,7 +71,10 @@ export interface Remembered {
 export function remember(past: History | undefined, readings: Readings, now: number, window: number): Remembered {
   const before: Before = {
     kept: past?.times.length ?? 0,
-    restarted: startMoved(past?.startedAt, readings.startedAt) || isAsBeforeItsFirstRequest(past, readings),
+    restarted:
+      startMoved(past?.startedAt, readings.startedAt) ||
+      isAsBeforeItsFirstRequest(past, readings) ||
+      isAnotherProcess(past, readings),
   }
   const oldest = now - window
   const counters = advanceAll(past?.counters ?? {}, readings.counters, {

@@ -7,6 +7,14 @@ test('a queue that is gone with the process that held it is told as restarted', 
   expect(endOf([vllm({ waiting: 40, started: 1_760_000_000 }), emptied(1), emptied(2)])).toBe('restarted')
 })
 
+test('case 79: a queue that is gone with the process whose labels its counters had is told as restarted', () => {
+  const served = (pid: number, waiting: number, tokens: number) =>
+    vllm({ waiting, running: 4, tokens })
+      .replace(/(_total)\{/g, `$1{pid="${pid}",`)
+      .replace(/^process_start_time.*\n/m, '')
+  expect(endOf([served(11, 40, 900), served(77, 0, 3), served(77, 0, 9)])).toBe('restarted')
+})
+
 test('a queue that outlived a restart ended by itself', () => {
   const again = [1, 2].map((m) => vllm({ waiting: 40, running: 4, tokens: 100 * m, started: 1_760_000_500 }))
   expect(endOf([vllm({ waiting: 40, started: 1_760_000_000 }), ...again, emptied(3), emptied(4)])).toBe('clear')

@@ -103,6 +103,28 @@ describe('restarts', () => {
     expect(second && increases(second.history)?.counters.generation_tokens).toBe(3)
   })
 
+  test.each<[string, Record<string, number>, Record<string, number>, boolean]>([
+    ['case 79: other pids that have counted less', { 'pid="11"': 500, 'pid="12"': 400 }, { 'pid="77"': 3 }, true],
+    [
+      'a worker that was replaced beside one that goes on',
+      { 'pid="11"': 500, 'pid="12"': 400 },
+      { 'pid="12"': 401, 'pid="77"': 3 },
+      false,
+    ],
+    ['a worker that is gone beside one that goes on', { 'pid="11"': 500, 'pid="12"': 400 }, { 'pid="12"': 401 }, false],
+    ['other labels: another series feeds the signal', { 'err="overloaded"': 5 }, { '': 1 }, false],
+    ['more than before: they may have come from anywhere', { 'pid="11"': 500 }, { 'pid="77"': 600 }, false],
+  ])('%s', (_, before, after, restarted) => {
+    const [, second] = follow([tokens(before), tokens(after)])
+    expect(second?.restarted).toBe(restarted)
+    expect(second && (increases(second.history)?.counters.generation_tokens ?? 0)).toBeGreaterThanOrEqual(0)
+  })
+
+  test('other pids beside a start time that stays are no restart', () => {
+    const stays = (of: Record<LabelSet, number>) => ({ ...tokens(of), startedAt: 1_000 })
+    expect(follow([stays({ 'pid="11"': 500 }), stays({ 'pid="77"': 3 })])[1]?.restarted).toBe(false)
+  })
+
   test('a moved start time is a restart although every counter rose', () => {
     const [, second] = follow([started(1_790_000_000, 100), started(1_790_000_090, 700)])
     expect(second && increases(second.history)?.counters.generation_tokens).toBe(700)
