@@ -32,7 +32,7 @@ export const dcgm: BackendTable = {
     id: 'UUID',
     number: 'gpu',
     instance: 'GPU_I_ID',
-    name: ['modelName', 'gpu', 'GPU_I_PROFILE'],
+    name: ['modelName', 'GPU_I_PROFILE'],
   },
   recognise: [
     { series: 'DCGM_FI_PROF_GR_ENGINE_ACTIVE', as: 'DCGM exporter with profiling (4.x)' },

@@ -474,7 +474,8 @@ function gpus(): Sample[] {
     model: 'NVIDIA H100 80GB HBM3',
     spark: [],
   })
-  const gpu = { endpoint: 'node-1', scene: node, subject: 'GPU-5fd4f087-86f3-7a43-b711-4771313afc50' }
+  const lost = { endpoint: 'node-1', scene: node, subject: 'GPU-5fd4f087-86f3-7a43-b711-4771313afc50' }
+  const gpu = { ...lost, subjectName: 'gpu 3, NVIDIA H100 80GB HBM3' }
   const xids = [13, 31, 43, 45, 48, 63, 64, 74, 79, 94, 95, 119, 154, 999]
   return [
     { name: 'GPU memory', facts: [fact('gpu_memory', { ...gpu, value: 0.972 })] },
@@ -494,12 +495,12 @@ function gpus(): Sample[] {
         }),
       ],
     },
-    { name: 'GPU lost', facts: [fact('gpu_lost', gpu)] },
+    { name: 'GPU lost', facts: [fact('gpu_lost', lost)] },
     {
       name: 'two GPUs hot',
       facts: [
         fact('gpu_temperature', { ...gpu, value: 91 }),
-        fact('gpu_temperature', { ...gpu, subject: 'GPU-0b2', value: 87 }),
+        fact('gpu_temperature', { ...gpu, subject: 'GPU-0b2', subjectName: 'gpu 5, NVIDIA H100 80GB HBM3', value: 87 }),
       ],
     },
   ]

@@ -43,8 +43,9 @@ export function nowOf(note: Notification, catalogue: Catalogue): string {
   return ofSubject(note, catalogue.rules[note.rule].now(factOf(note, catalogue)), catalogue)
 }
 
-export function ofSubject({ subject }: Notification, sentence: string, catalogue: Catalogue): string {
-  return subject === undefined ? sentence : catalogue.line.subject(subject, sentence)
+export function ofSubject({ subject, subjectName }: Notification, sentence: string, catalogue: Catalogue): string {
+  if (subject === undefined) return sentence
+  return catalogue.line.subject(subjectName === undefined ? subject : `${subject} (${subjectName})`, sentence)
 }
 
 /** How high it got, or why it was away. */

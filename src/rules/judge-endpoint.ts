@@ -210,6 +210,8 @@ function facts(
   alert: Alert,
   view: View,
 ): Omit<Notification, 'id' | 'incident' | 'reason' | 'at'> {
+  const { subject } = measured
+  const subjectName = subject === undefined ? undefined : view.readings?.subjectNames?.[subject]
   const round = (value: number) => Number(value.toPrecision(5))
   return {
     rule: rule.id,
@@ -217,7 +219,8 @@ function facts(
     priority: rule.priority,
     firedAt: alert.firedAt ?? alert.since,
     limit: rule.limit,
-    ...(measured.subject === undefined ? {} : { subject: measured.subject }),
+    ...(subject === undefined ? {} : { subject }),
+    ...(subjectName === undefined ? {} : { subjectName }),
     ...(measured.value === undefined ? {} : { value: round(measured.value) }),
     ...(measured.atLeast ? { atLeast: true } : {}),
     ...(measured.usual === undefined ? {} : { usual: round(measured.usual) }),

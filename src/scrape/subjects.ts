@@ -98,9 +98,10 @@ function allOf(values: Labels['values']): string {
     .join(', ')
 }
 
-/** For people: `Tesla T4 0`. */
+/** For people, beside the subject: `gpu 0, Tesla T4`. */
 function nameOf({ values }: Labels, { subject }: BackendTable): string | undefined {
   if (subject?.kind !== 'gpu') return undefined
-  const parts = subject.name.flatMap((label) => values[label] ?? [])
-  return parts.length > 0 ? parts.join(' ') : undefined
+  const number = values[subject.id] === undefined ? undefined : numbered(values[subject.number])
+  const parts = [number, ...subject.name.map((label) => values[label])].filter((part) => part !== undefined)
+  return parts.length > 0 ? parts.join(', ') : undefined
 }

@@ -121,7 +121,7 @@ export interface Readings {
   histograms: Partial<Record<HistogramSignal, Record<LabelSet, HistogramReading>>>
   /** Per GPU or MIG instance (`GPU-…`, `GPU-…/mig 3`), or per upstream: the gauges that belong to it. */
   subjects: Record<string, Partial<Record<GaugeSignal, number>>>
-  /** What a person calls a subject, where the labels say so: `NVIDIA L4 0`. */
+  /** What a person calls a subject, where the labels say so: `gpu 0, NVIDIA L4`. */
   subjectNames?: Record<string, string>
   /** Unix seconds, `process_start_time_seconds`. */
   startedAt?: number

@@ -39,6 +39,7 @@ const FORM = z.looseObject({
   rule: text,
   endpoint: z.optional(text),
   subject: z.optional(text),
+  subjectName: z.optional(text),
   priority: number,
   at: number,
   firedAt: number,

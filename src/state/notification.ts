@@ -141,6 +141,8 @@ export interface Notification extends About {
   endpoint?: string
   /** A GPU, an upstream or a reason, where the rule has one; of the watcher itself its function, or the copy of its state. */
   subject?: string
+  /** What a person calls it, where the page said so: `gpu 0, NVIDIA L4`. */
+  subjectName?: string
   priority: number
   /** Epoch milliseconds. */
   at: number

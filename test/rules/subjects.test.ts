@@ -59,6 +59,15 @@ test('a value that cannot be is told as such, not as missing', () => {
   expect(message?.body).toContain('publishes values that cannot be: KV cache use')
 })
 
+test('a GPU is told with what a person calls it, also when it is over', () => {
+  const hot = (celsius: number) => page({ 'DCGM_FI_DEV_GPU_TEMP{gpu="3",UUID="GPU-1",modelName="NVIDIA L4"}': celsius })
+  const { messages } = play('dcgm', [hot(91), hot(60), hot(60)], { GPU_TEMPERATURE_FOR: '0s', BLIND_LIMIT: 'off' })
+  expect(messages.map(({ body }) => body.split(':')[0])).toEqual([
+    'GPU-1 (gpu 3, NVIDIA L4)',
+    '“GPU-1 (gpu 3, NVIDIA L4)',
+  ])
+})
+
 /** Requests answered by upstream a, failed at upstream b, failed at upstream c. */
 function gateway(requests: { ok?: number; bad?: number; worse?: number }): string {
   return page({

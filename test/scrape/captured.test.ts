@@ -328,7 +328,7 @@ describe.skipIf(!areThere)(`captured bodies${skipped}`, () => {
 
   test('a GPU has a name for people', () => {
     const busy = readingsOf('dcgm', read('dcgm-exporter-4.x-t4-busy-nometa-k8s-ai-conformance-ericsson.prom'))
-    expect(busy.subjectNames).toEqual({ [GPU(0)]: 'Tesla T4 0' })
+    expect(busy.subjectNames).toEqual({ [GPU(0)]: 'gpu 0, Tesla T4' })
   })
 
   test.each(Object.keys(TABLES) as ScrapedBackend[])(

@@ -472,7 +472,7 @@ describe('GPUs', () => {
       'GPU-1/mig 3': { gpu_utilisation: 0.7 },
       'GPU-1/mig 5': { gpu_utilisation: 0.2 },
     })
-    expect(subjectNames).toMatchObject({ 'GPU-1/mig 3': '0 2g.20gb' })
+    expect(subjectNames).toMatchObject({ 'GPU-1/mig 3': 'gpu 0, 2g.20gb' })
   })
 
   test('an XID is its number; the text beside it makes no other GPU, and no XID is no fault', () => {
