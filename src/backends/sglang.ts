@@ -48,7 +48,7 @@ export const sglang: BackendTable = {
     prompt_tokens: { from: named('prompt_tokens_total') },
     generation_tokens: { from: named('generation_tokens_total') },
     prefix_queries: { from: named('prompt_tokens_total') },
-    prefix_hits: { from: named('cached_tokens_total') },
+    prefix_hits: { from: named('cached_tokens_total'), zeroBeside: 'prefix_queries' },
     // Requests and their tokens are counted when they end: a long answer moves only these.
     steps: {
       from: named(

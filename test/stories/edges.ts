@@ -69,6 +69,16 @@ export const EDGE_STORIES: readonly Story[] = [
     pushes: [[3, 'fired', 'blind']],
   },
   {
+    name: 'blind: hits of the prefix cache that are counted from the first one on are not missed after a restart',
+    backend: 'sglang',
+    runs: [
+      ...from(0, 1, (m) => sglang(prompts(100 + m, 50_000 * (m + 1)))),
+      ...from(2, 8, (m) => sglang(prompts(m))),
+      ...from(9, 12, (m) => sglang(prompts(m, 100 * m))),
+    ],
+    pushes: [],
+  },
+  {
     name: 'stalled: tokens that stream are progress before any request has finished',
     backend: 'sglang',
     runs: from(0, 5, (m) => sglang({ 'sglang:inter_token_latency_seconds_count{model_name="m"}': 100 * m })),
@@ -232,6 +242,15 @@ function sglang(more: Record<string, number>): string {
     'sglang:generation_tokens_total{model_name="m"}': 700,
     ...more,
   })
+}
+
+function prompts(minute: number, cached?: number): Record<string, number> {
+  return {
+    ...(cached !== undefined && { 'sglang:cached_tokens_total{model_name="m",cache_source="device"}': cached }),
+    'sglang:num_requests_total{model_name="m"}': 10 * minute,
+    'sglang:prompt_tokens_total{model_name="m"}': 5_000 * minute,
+    'sglang:generation_tokens_total{model_name="m"}': 2_000 * minute,
+  }
 }
 
 function llama(minute: number, tokens: number): string {
