@@ -28,7 +28,8 @@ export function decision(
   heldBy: HoldingRule | undefined,
   view: View,
 ): Decision {
-  const why = facts.judgement === 'unknown' && !heldBy ? whyUnknown(facts.rule, view) : undefined
+  const why =
+    facts.judgement === 'unknown' && !heldBy ? whyUnknown(facts.rule, view, facts.measured.subject) : undefined
   return { ...facts, ...(alert && { alert }), ...(heldBy && { heldBy }), ...(why !== undefined && { why }) }
 }
 

@@ -1,4 +1,4 @@
-import type { HistogramSignal } from '../signals/signals.ts'
+import type { HistogramSignal, Signal } from '../signals/signals.ts'
 import type { Rule } from './catalogue.ts'
 import type { Decision } from './decision.ts'
 import { isPresent, signalsFor } from './missing.ts'
@@ -12,8 +12,8 @@ const FIRST = 'first reading: an increase needs two'
 const QUIET = 'no traffic in the window'
 const SHORT_PAST = 'its own past is too short: it needs an hour and 10 values'
 
-/** Why a rule has no number for an endpoint in this run, as a person may read it. */
-export function whyUnknown(rule: Rule, view: View): string | undefined {
+/** Why a rule has no number for an endpoint, or for one subject of it, in this run, as a person may read it. */
+export function whyUnknown(rule: Rule, view: View, subject?: string): string | undefined {
   const { observation, derived, readings, window } = view
   if (observation.up === undefined) return `not asked: canary ${wordsOf(observation.canary.status)}`
   if (observation.up === false) {
@@ -51,9 +51,10 @@ export function whyUnknown(rule: Rule, view: View): string | undefined {
     case 'rate':
     case 'increase':
       return window ? undefined : FIRST
+    case 'subject-gauge':
+      return subject === undefined ? 'the page names none' : noneOf(subject, measure.signal, view)
     case 'xid':
     case 'lost':
-    case 'subject-gauge':
     case 'unhealthy-upstream':
       return Object.keys(readings?.subjects ?? {}).length === 0 ? 'the page names none' : undefined
     case 'gauge':
@@ -83,6 +84,14 @@ function absent(rule: Rule, { readings, faults, modelMissing }: View): string | 
   const fault = faults.find((found) => found.signal === first)
   if (fault) return `${first} is not believable: ${fault.what}`
   return `not on the page: ${gone.join(either ? ' or ' : ', ')}`
+}
+
+/** Others have one: a split GPU, or one whose driver does not say. */
+function noneOf(subject: string, signal: Signal, { readings, faults }: View): string {
+  const fault = faults.find((found) => found.signal === signal)
+  if (fault) return `${signal} is not believable: ${fault.what}`
+  const isThere = readings?.subjects[subject] !== undefined
+  return isThere ? `not on the page for ${subject}: ${signal}` : `not on the page: ${subject}`
 }
 
 /** The latest runs without one that knew nothing. */

@@ -124,6 +124,15 @@ describe('an unknown number says why', () => {
     expect(said.waiting).toBe('held back: held back by down')
   })
 
+  test('case 70: when one GPU has no memory lines beside another that has', () => {
+    const beside = ['GPU-2', 'GPU-1'].map((gpu) => `DCGM_FI_DEV_GPU_UTIL{UUID="${gpu}"} 1\n`).join('')
+    const memory = (used: number) => `DCGM_FI_DEV_FB_USED{UUID="GPU-2"} ${used}\nDCGM_FI_DEV_FB_FREE{UUID="GPU-2"} 9\n`
+    expect(play([beside + memory(1)], {}, 'dcgm').gpu_memory).toBe('unknown: not on the page for GPU-1: gpu_memory')
+    expect(play([beside + memory(-1)], {}, 'dcgm').gpu_memory).toBe(
+      'unknown: gpu_memory is not believable: out-of-range',
+    )
+  })
+
   test('where a rule has nothing to measure', () => {
     expect(play(['refused'], {}, 'dcgm').gpu_xid).toBe('unknown: no usable answer: refused ECONNREFUSED')
   })
