@@ -71,6 +71,8 @@ export interface BackendTable {
     | { kind: 'upstream'; id: string }
   /** A series with value 1 whose labels are the server's settings. */
   settings?: readonly string[]
+  /** Any core series is enough: which ones there are is the owner's choice, and each feeds rules of its own. */
+  oneCoreIsEnough?: boolean
   /** Publishes nothing before its first request, so an empty body is healthy. */
   emptyIsHealthy?: boolean
   /** What all of its names begin with: where nothing has to be there, this alone tells its page from another server's. */

@@ -27,7 +27,8 @@ function tableOf(table: BackendTable): string {
   const rows = Object.entries(table.signals).map(
     ([signal, row]) => `| \`${signal}\`${row.core ? ' **core**' : ''} | ${seriesOf(signal as Signal, row)} |`,
   )
-  return ['| signal | series |', '| --- | --- |', ...rows].join('\n')
+  const text = ['| signal | series |', '| --- | --- |', ...rows].join('\n')
+  return table.oneCoreIsEnough ? `${text}\n\nBlind only when none of the core signals is there.` : text
 }
 
 function seriesOf(signal: Signal, row: SignalRow): string {

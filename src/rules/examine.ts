@@ -28,8 +28,8 @@ export function examine(readings: Readings, table: BackendTable, endpoint: Endpo
     const limit = undecidable(rule, readings)
     if (limit) return [{ rule, state: 'undecidable', notes: [...notes, limit] }]
     const state = worst(
-      rule,
       looks.map((l) => l.state),
+      isOneEnough(rule, table),
     )
     const off = `if this server cannot have it: ${prefixOf(backend)}_${rule.id.toUpperCase()}_LIMIT=off`
     return [{ rule, state, notes: state === 'blind' ? [...notes, off] : notes }]
@@ -124,9 +124,13 @@ function namesUnder(prefix: string, aliases: readonly Alias[]): string[] {
 }
 
 /** A rule that needs one of several signals sees with one; all others need all. */
-function worst(rule: Rule, states: readonly Look['state'][]): Look['state'] {
-  const either = rule.measure.kind === 'sibling' || rule.measure.kind === 'stalled' || rule.measure.kind === 'inflight'
-  if (either && states.includes('sees')) return 'sees'
+function isOneEnough({ measure }: Rule, table: BackendTable): boolean {
+  if (measure.kind === 'blind') return table.oneCoreIsEnough === true
+  return measure.kind === 'sibling' || measure.kind === 'stalled' || measure.kind === 'inflight'
+}
+
+function worst(states: readonly Look['state'][], oneIsEnough: boolean): Look['state'] {
+  if (oneIsEnough && states.includes('sees')) return 'sees'
   if (states.includes('blind')) return 'blind'
   return states.includes('waits') ? 'waits' : 'sees'
 }

@@ -24,7 +24,7 @@ export function missingSignals(
   if (!table) return []
   // Before its first request; what another server's page lacks is another matter.
   if (table.emptyIsHealthy && Object.keys(readings.sources).length === 0 && !readings.foreign) return []
-  const core = signalsOf(table).filter((signal) => table.signals[signal]?.core && !isPresent(signal, readings))
+  const core = missingCore(table, readings)
   const fed = new Set(rules.flatMap((rule) => signalsFor(rule.measure)))
   const finished = hasFinished(readings)
   const gone = signalsOf(table).filter((signal) => {
@@ -34,6 +34,12 @@ export function missingSignals(
     return kind === 'gauge' || (finished && (kind === 'histogram' || STEADY.includes(signal)))
   })
   return [...new Set([...core, ...gone])]
+}
+
+function missingCore(table: BackendTable, readings: Readings): Signal[] {
+  const core = signalsOf(table).filter((signal) => table.signals[signal]?.core)
+  const missing = core.filter((signal) => !isPresent(signal, readings))
+  return table.oneCoreIsEnough && missing.length < core.length ? [] : missing
 }
 
 /** A request has finished since the server's start: its counter says so, or the histogram of whole requests. */

@@ -50,7 +50,7 @@ const CORE: Record<ScrapedBackend, Signal[]> = {
   tei: ['waiting'],
   sglang: ['waiting', 'running', 'kv_cache'],
   llamacpp: ['waiting', 'running'],
-  dcgm: ['gpu_utilisation'],
+  dcgm: ['gpu_utilisation', 'gpu_memory', 'gpu_temperature', 'gpu_xid'],
   gateway: ['running', 'kv_cache'],
 }
 
@@ -65,6 +65,14 @@ test('case 46: headers without samples leave vLLM blind, an empty body leaves TG
   expect(missingSignals(readingsOf('vllm', headers), 'vllm', [], [])).toEqual(['waiting', 'running', 'kv_cache'])
   expect(missingSignals(readingsOf('tgi', ''), 'tgi', [], [])).toEqual([])
   expect(missingSignals(readingsOf('tei', ''), 'tei', [], [])).toEqual([])
+})
+
+test('cases 68, 70: of the fields of a GPU exporter, whose owner chooses them, any one is enough', () => {
+  const missing = (body: string) => missingSignals(readingsOf('dcgm', body), 'dcgm', [], [])
+  const [util, temperature] = ['DCGM_FI_DEV_GPU_UTIL{gpu="0"} 3\n', 'DCGM_FI_DEV_GPU_TEMP{gpu="0"} 60\n']
+  const memory = 'DCGM_FI_DEV_FB_USED{gpu="0"} 76000\nDCGM_FI_DEV_FB_FREE{gpu="0"} 4000\n'
+  for (const page of [util, temperature, memory]) expect(missing(page)).toEqual([])
+  expect(missing('DCGM_FI_DEV_POWER_USAGE{gpu="0"} 60\n').sort()).toEqual([...CORE.dcgm].sort())
 })
 
 test('a MIG instance without GPU_UTIL is not blind', () => {
