@@ -19,6 +19,14 @@ export interface Sent {
   problems: string[]
 }
 
+interface DeliverOptions {
+  /** As it was saved with the claims. */
+  outbox: readonly Outgoing[]
+  now: number
+  deadline: number
+  push: typeof push
+}
+
 const SHORT_BYTES = 1_024
 
 /** Writes each group of notifications as one message and pushes it, in their order: `group` has the most urgent first. Without a push server it is printed. */
@@ -26,7 +34,7 @@ export async function deliver(
   groups: readonly Notification[][],
   config: Config,
   io: IO,
-  options: { outbox: readonly Outgoing[]; now: number; deadline: number; push: typeof push },
+  options: DeliverOptions,
 ): Promise<Sent> {
   const sent: Sent = { deliveries: [], messages: [], delivered: 0, refused: 0, problems: [] }
   if (groups.length === 0) return sent
@@ -35,7 +43,8 @@ export async function deliver(
     for (const group of groups) {
       const message = writeOrSay(group, config, options.now, (problem) => sent.problems.push(problem))
       const outcome = await send(group, message, config, io, { ...options, dispatcher: connections.dispatcher })
-      note(sent, group, message, outcome, io.now())
+      sent.messages.push(message)
+      note(sent, group, outcome, io.now())
     }
   } finally {
     await connections.close()
@@ -86,7 +95,7 @@ async function send(
   message: Message,
   config: Config,
   io: IO,
-  options: { outbox: readonly Outgoing[]; now: number; deadline: number; push: typeof push; dispatcher: unknown },
+  options: DeliverOptions & { dispatcher: unknown },
 ): Promise<PushOutcome> {
   const log = withFields(io.log, about(group))
   if (!config.push) {
@@ -114,8 +123,7 @@ function about(group: readonly Notification[]): { endpoint?: string; endpoints?:
 }
 
 /** @param at epoch milliseconds of the answer: what a server asks for counts from there. */
-function note(sent: Sent, group: readonly Notification[], message: Message, outcome: PushOutcome, at: number): void {
-  sent.messages.push(message)
+function note(sent: Sent, group: readonly Notification[], outcome: PushOutcome, at: number): void {
   if (outcome.kind === 'delivered') sent.delivered += 1
   if (outcome.kind === 'refused') sent.refused += 1
   if (outcome.misconfigured) {
