@@ -77,10 +77,12 @@ export function remember(past: History | undefined, readings: Readings, now: num
       isAnotherProcess(past, readings),
   }
   const oldest = now - window
+  const restartedAt = past?.restartedAt
   const counters = advanceAll(past?.counters ?? {}, readings.counters, {
     before,
     now,
     oldest,
+    restartedAt,
     most: COUNTERS_AT_MOST,
     advance: advanceCounter,
   })
@@ -88,6 +90,7 @@ export function remember(past: History | undefined, readings: Readings, now: num
     before,
     now,
     oldest,
+    restartedAt,
     most: HISTOGRAMS_AT_MOST,
     advance: advanceHistogram,
   })
@@ -95,12 +98,12 @@ export function remember(past: History | undefined, readings: Readings, now: num
   const restarted = before.restarted || fallen.length > 0
   const kept = keep([...(past?.times ?? []), now], window, restarted)
   const startedAt = readings.startedAt ?? (restarted ? undefined : past?.startedAt)
-  const restartedAt = restarted ? now : past?.restartedAt
+  const lastRestart = restarted ? now : restartedAt
   return {
     history: {
       times: kept.map((i) => past?.times[i] ?? now),
       ...(startedAt === undefined ? {} : { startedAt }),
-      ...(restartedAt === undefined || restartedAt < oldest || restartedAt > now ? {} : { restartedAt }),
+      ...(lastRestart === undefined || lastRestart < oldest || lastRestart > now ? {} : { restartedAt: lastRestart }),
       counters: thinAll(counters.series, (series) => thinCounter(series, kept)),
       histograms: thinAll(histograms.series, (series) => thinHistogram(series, kept)),
     },
@@ -155,6 +158,8 @@ interface Advance<P, R> {
   now: number
   /** Epoch milliseconds: a label set that is missing since before is forgotten. */
   oldest: number
+  /** Epoch milliseconds of the last restart that is known. */
+  restartedAt: number | undefined
   /** Label sets that are kept of one signal. */
   most: number
   advance: (past: P | undefined, reading: R, before: Before) => Advanced<P> | undefined
@@ -165,7 +170,7 @@ type BySignal<P> = Record<string, Record<LabelSet, P>>
 function advanceAll<P extends CounterPast | HistogramPast, R>(
   past: BySignal<P>,
   readings: Partial<Record<Signal, Record<LabelSet, R>>>,
-  { before, now, oldest, most, advance }: Advance<P, R>,
+  { before, now, oldest, restartedAt, most, advance }: Advance<P, R>,
 ): { series: BySignal<P>; restarted: Signal[] } {
   const series: BySignal<P> = {}
   const restarted: Signal[] = []
@@ -178,7 +183,9 @@ function advanceAll<P extends CounterPast | HistogramPast, R>(
       const advanced = reading === undefined ? undefined : advance(known[labels], reading, before)
       if (advanced === undefined) continue
       next.push([labels, advanced.past])
-      if (advanced.restarted) restarted.push(signal)
+      // Where series appear with their first event, some come long after the restart that took them: it is no other one.
+      const isLate = (known[labels]?.gone ?? Number.POSITIVE_INFINITY) <= (restartedAt ?? Number.NEGATIVE_INFINITY)
+      if (advanced.restarted && !isLate) restarted.push(signal)
     }
     const seen = new Set(next.map(([labels]) => labels))
     for (const [labels, missing] of Object.entries(known)) {

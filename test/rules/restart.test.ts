@@ -39,6 +39,13 @@ describe('where counters appear with their first event', () => {
     expect(endOf([...idle, tgi(40), tgi(40, 5), tgi(0), tgi(0)], 'tgi')).toBe('restarted')
   })
 
+  test('a restart is one: a failure that is counted again long after it did not end the queue', () => {
+    const failing = (waiting: number, finished: number, failed: number) =>
+      `${tgi(waiting, finished)}tgi_request_failure{err="generation"} ${failed}\n`
+    const pages = [failing(0, 500, 20), tgi(0, 5), tgi(40, 9), failing(40, 15, 1), failing(0, 60, 1), failing(0, 70, 1)]
+    expect(endOf(pages, 'tgi')).toBe('clear')
+  })
+
   test('counters that go on, that cannot be read, or beside a start time that stays are no restart', () => {
     expect(endOf([tgi(40, 500), tgi(0, 500), tgi(0, 500)], 'tgi')).toBe('clear')
     expect(endOf([tgi(40, 500), tgi(0, Number.NaN), tgi(0, Number.NaN)], 'tgi')).toBe('clear')

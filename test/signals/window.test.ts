@@ -161,6 +161,24 @@ describe('restarts', () => {
     expect(third && sinceLast(third.history)?.byLabels.generation_tokens).toEqual({ a: 10, b: 60 })
   })
 
+  test('a label set that went with a restart and comes back small, later than the others, is no other restart', () => {
+    const told = follow([
+      tokens({ a: 100, b: 50 }),
+      tokens({ a: 10 }),
+      tokens({ a: 20 }),
+      tokens({ a: 30, b: 2 }),
+      tokens({ a: 5, b: 3 }),
+    ])
+    expect(told.map(({ restarted }) => restarted)).toEqual([false, true, false, false, true])
+    expect(told.map(({ history }) => sinceLast(history)?.counters.generation_tokens)).toEqual([
+      undefined,
+      10,
+      10,
+      12,
+      6,
+    ])
+  })
+
   test('after a restart the window begins at the reading before it, so that its rate is not thinned', () => {
     const told = follow([
       tokens({ a: 100 }),
