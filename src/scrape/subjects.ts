@@ -44,8 +44,9 @@ interface Published {
  */
 function publishedOf(name: string, alias: NamedAlias, { page, table, selection, readings }: Reading) {
   const published = new Map<string, Published>()
-  for (const { labels, value, stamp } of selection.choose(page.samples.get(name), alias)) {
-    const subject = subjectOf(labels, table)
+  const samples = selection.choose(page.samples.get(name), alias)
+  for (const { labels, value, stamp } of samples) {
+    const subject = subjectOf(labels, table, samples.length === 1)
     if (subject === undefined) continue
     const before = published.get(subject)?.value ?? Number.NaN
     const holds = table.subject?.kind === 'upstream' ? before <= value : before >= value
@@ -76,16 +77,21 @@ function judge(
 
 /**
  * `GPU-…`, `GPU-…/mig 3`, or the upstream's name; `undefined` where the labels name no GPU. Where the name itself is
- * missing (labels are rewritten on the way), a GPU is its number, and an upstream whatever its labels say: one that is
- * passed over would be unhealthy without a word.
+ * missing (labels are rewritten on the way), a GPU is its number, or the only one, and an upstream whatever its labels
+ * say: one that is passed over would be unhealthy without a word.
  */
-function subjectOf({ values }: Labels, { subject }: BackendTable): string | undefined {
+function subjectOf({ values }: Labels, { subject }: BackendTable, isOnly: boolean): string | undefined {
   if (!subject) return undefined
-  const id = values[subject.id] ?? (subject.kind === 'gpu' ? numbered(values[subject.number]) : allOf(values))
+  const unnamed = () =>
+    subject.kind === 'gpu' ? (numbered(values[subject.number]) ?? (isOnly ? ONLY_GPU : undefined)) : allOf(values)
+  const id = values[subject.id] ?? unnamed()
   if (id === undefined || id === '__proto__') return undefined // foreign text becomes a key
   const instance = subject.kind === 'gpu' ? values[subject.instance] : undefined
   return instance === undefined ? id : `${id}/mig ${instance}`
 }
+
+/** A GPU that has neither a UUID nor a number, on a page that has one alone. */
+const ONLY_GPU = 'gpu'
 
 function numbered(number: string | undefined): string | undefined {
   return number === undefined ? undefined : `gpu ${number}`

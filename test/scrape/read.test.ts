@@ -510,6 +510,13 @@ describe('GPUs', () => {
     expect(readingsOf('dcgm', body).subjects).toEqual({ 'gpu 3': { gpu_memory: 0.75, gpu_temperature: 60 } })
   })
 
+  test('cases 68, 72: a GPU without any name is one where it is the only one', () => {
+    const body = 'DCGM_FI_DEV_FB_USED 76000\nDCGM_FI_DEV_FB_FREE 4000\nDCGM_FI_DEV_FB_RESERVED 1559\n'
+    const temperature = 'DCGM_FI_DEV_GPU_TEMP{Hostname="h"} 60\n'
+    expect(readingsOf('dcgm', body + temperature).subjects).toEqual({ gpu: { gpu_memory: 0.95, gpu_temperature: 60 } })
+    expect(readingsOf('dcgm', `${temperature}DCGM_FI_DEV_GPU_TEMP{Hostname="i"} 60\n`).subjects).toEqual({})
+  })
+
   test('labels without UUID and number, or with a dangerous one, name no GPU', () => {
     expect(readingsOf('dcgm', 'DCGM_FI_DEV_GPU_TEMP 0\nDCGM_FI_DEV_GPU_TEMP{UUID="__proto__"} 50\n').subjects).toEqual(
       {},
