@@ -52,7 +52,10 @@ function draftOf(facts: readonly Notification[], catalogue: Catalogue, options: 
   return endpoints > 1 ? digest(forms, catalogue, options.now) : ofOne(forms, catalogue, options.now)
 }
 
-/** One fact an incident: what fired and resolved before either could be told is told as late; else the newest counts. */
+/**
+ * One fact an incident: what fired and resolved before either could be told is told as late; else the newest counts. The
+ * end of one incident beside the next one of the same alert is told as late too: "short again" would deny what lasts.
+ */
 function oneEach(facts: readonly Notification[]): Notification[] {
   const byIncident = new Map<string, Notification>()
   for (const fact of [...facts].sort((a, b) => a.at - b.at)) {
@@ -60,7 +63,17 @@ function oneEach(facts: readonly Notification[]): Notification[] {
     const untold = before?.reason === 'fired' && fact.reason === 'resolved' && before.maybeSent !== true
     byIncident.set(fact.incident, untold ? { ...fact, reason: 'late' } : fact)
   }
-  return [...byIncident.values()]
+  const told = [...byIncident.values()]
+  const lasting = told.filter((fact) => !isOver(fact))
+  return told.map((fact) => (lasting.some((other) => isSameAlert(other, fact)) ? asPast(fact) : fact))
+}
+
+function isSameAlert(a: Notification, b: Notification): boolean {
+  return a.endpoint === b.endpoint && a.rule === b.rule && a.subject === b.subject
+}
+
+function asPast(fact: Notification): Notification {
+  return fact.reason === 'resolved' ? { ...fact, reason: 'late' } : fact
 }
 
 /** What still lasts before what is over, the higher priority first. */

@@ -253,6 +253,16 @@ test('fired and resolved of one incident in one message are told as late, unless
   expect(write([queueFact({ maybeSent: true }), resolved]).title).toContain('✅ Queue is short again')
 })
 
+test('an end beside a new incident of the same alert is told with its times, not as well again', () => {
+  const times = { firedAt: NOW - 20 * MINUTE, at: NOW - 9 * MINUTE, endedAt: NOW - 9 * MINUTE }
+  const over = queueFact({ ...times, incident: 'before', reason: 'resolved', ended: 'clear' })
+  const message = write([over, queueFact()])
+  expect(message).toMatchObject({ title: expect.stringContaining('🐌 Inference queue is growing'), priority: 8 })
+  expect(message.body).toContain('🕓 Was from 13:45 UTC to 13:56 UTC: “Inference queue is growing”.')
+  expect(message.body).not.toContain('short again')
+  expect(write([over, queueFact({ rule: 'kv_cache' })]).body).toContain('✅ Queue is short again (after 11 min).')
+})
+
 test('a push that comes minutes after its facts says as of when they are', () => {
   expect(textOf(queueFact({ at: NOW - 7 * MINUTE }))).toContain('As of 13:58 UTC.')
   expect(textOf(queueFact({ at: NOW - MINUTE }))).not.toContain('As of')
