@@ -72,7 +72,7 @@ function judgeRule(rule: Rule, heldBy: HoldingRule | undefined, context: Context
     out.decisions.push(decision(facts, next.alert, heldBy, context.view))
     if (next.alert && reason !== 'resolved') out.alerts[key] = toldAs(next.alert, reason, rule, context.view)
     else delete out.alerts[key]
-    if (reason && next.alert) tell(reason, rule, measured, next.alert, next.idle, context, out, key)
+    if (reason && next.alert) tell({ reason, rule, measured, alert: next.alert, idle: next.idle, key }, context, out)
   }
   const measuredKeys = new Set(all.map(({ subject }) => alertKey(rule.id, subject)))
   const others = Object.entries(out.alerts).filter(([key]) => isOf(rule, key) && !measuredKeys.has(key))
@@ -124,17 +124,20 @@ function hasTraffic(view: View): boolean {
   return counts.some((n) => n > 0)
 }
 
-function tell(
-  reason: 'fired' | 'repeated' | 'resolved',
-  rule: Rule,
-  measured: Measured,
-  alert: Alert,
-  idle: boolean,
-  context: Context,
-  out: EndpointJudgement,
-  key: string,
-): void {
-  const { now, view, outbox } = context
+/** What one measure of a rule made worth telling. */
+interface News {
+  reason: 'fired' | 'repeated' | 'resolved'
+  rule: Rule
+  measured: Measured
+  alert: Alert
+  /** It ends for lack of traffic. */
+  idle: boolean
+  /** Of the alert in the state. */
+  key: string
+}
+
+function tell(news: News, { now, view, outbox }: Context, out: EndpointJudgement): void {
+  const { reason, rule, measured, alert, idle, key } = news
   const incident = `${view.endpoint.name}|${rule.id}|${measured.subject ?? ''}@${alert.firedAt}`
   const queued = outbox.filter((item) => item.notification.incident === incident)
   const about = (reason === 'resolved' ? alert.about : undefined) ?? aboutOf(rule, view)
