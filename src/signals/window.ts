@@ -77,20 +77,14 @@ export function remember(past: History | undefined, readings: Readings, now: num
       isAnotherProcess(past, readings),
   }
   const oldest = now - window
-  const restartedAt = past?.restartedAt
+  const shared = { before, now, oldest, restartedAt: past?.restartedAt }
   const counters = advanceAll(past?.counters ?? {}, readings.counters, {
-    before,
-    now,
-    oldest,
-    restartedAt,
+    ...shared,
     most: COUNTERS_AT_MOST,
     advance: advanceCounter,
   })
   const histograms = advanceAll(past?.histograms ?? {}, readings.histograms, {
-    before,
-    now,
-    oldest,
-    restartedAt,
+    ...shared,
     most: HISTOGRAMS_AT_MOST,
     advance: advanceHistogram,
   })
@@ -98,7 +92,7 @@ export function remember(past: History | undefined, readings: Readings, now: num
   const restarted = before.restarted || fallen.length > 0
   const kept = keep([...(past?.times ?? []), now], window, restarted)
   const startedAt = readings.startedAt ?? (restarted ? undefined : past?.startedAt)
-  const lastRestart = restarted ? now : restartedAt
+  const lastRestart = restarted ? now : past?.restartedAt
   return {
     history: {
       times: kept.map((i) => past?.times[i] ?? now),
