@@ -168,7 +168,7 @@ function notesOf(one: View): string[] {
     ...(canary && canary.status !== 'answered'
       ? [`canary: ${wordsOf(canary.status)}${canary.detail ? ` (${canary.detail})` : ''}`]
       : []),
-    ...new Set(faults.filter((f) => f.what !== 'restarted').map((f) => `${f.signal ?? f.series}: ${f.what}`)),
+    ...new Set(faults.map((f) => `${f.signal ?? f.series}: ${f.what}`)),
   ]
 }
 

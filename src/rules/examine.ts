@@ -56,7 +56,7 @@ function withServersOwnShare(rule: Rule, signals: Signal[], readings: Readings):
 function look(signal: Signal, readings: Readings, table: BackendTable, prefix: string): Look {
   const row = table.signals[signal]
   const names = namesUnder(prefix, row?.from ?? [])
-  const fault = readings.faults.find((f) => f.signal === signal && f.what !== 'restarted')
+  const fault = readings.faults.find((f) => f.signal === signal)
   if (isPresent(signal, readings)) {
     const source = readings.sources[signal] ?? ''
     const older = row?.from.every((alias) => !alias.labels) && names.length > 0 && source !== names[0]
@@ -152,8 +152,13 @@ function undecidable(rule: Rule, readings: Readings): string | undefined {
   if (first > COARSE && first > limit) {
     return `not believable as seconds: the smallest bucket ends at ${first}, above the limit of ${limit} s; are they milliseconds?`
   }
-  if (measure.kind === 'mean' || limit <= last) return undefined
+  if (measure.kind === 'mean') return sets.some(({ sum }) => sum !== undefined) ? undefined : sumless(rule)
+  if (limit <= last) return undefined
   return `the limit ${limit} s is above the server's largest bucket (${last} s), so it can never be decided: set ${rule.id.toUpperCase()}_LIMIT to ${last}s or less`
+}
+
+function sumless({ id }: Rule): string {
+  return `no sum is published that could be believed, so the mean can never be decided: set ${id.toUpperCase()}_LIMIT=off`
 }
 
 /** The quantiles of a summary are the server's own, of a time of its own: not of our window, and not to be added up. */

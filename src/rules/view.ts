@@ -69,7 +69,7 @@ export function view(
     xids: xidsOf(before.xids, readings),
     ...(readings.model === undefined ? {} : { model: readings.model }),
   }
-  const faults = [...readings.faults, ...memory.faults, ...derived.faults]
+  const faults = [...readings.faults, ...derived.faults]
   return {
     backend,
     endpoint,

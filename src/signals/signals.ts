@@ -111,7 +111,6 @@ export interface DataFault {
     | 'falling-sum'
     | 'buckets-fall'
     | 'outlier-in-sum'
-    | 'restarted'
 }
 
 /** What one good scrape, canary or beat of one endpoint said. A signal that is unknown is absent. */

@@ -55,11 +55,8 @@ export type History = z.infer<typeof HISTORY>
 
 export interface Remembered {
   history: History
-  /** Nothing was known before: nothing can be judged. */
-  first: boolean
   /** A counter or a bucket fell, a start time moved, bounds changed or another process counts since the last reading. */
   restarted: boolean
-  faults: DataFault[]
 }
 
 /**
@@ -88,8 +85,7 @@ export function remember(past: History | undefined, readings: Readings, now: num
     most: HISTOGRAMS_AT_MOST,
     advance: advanceHistogram,
   })
-  const fallen = [...counters.restarted, ...histograms.restarted]
-  const restarted = before.restarted || fallen.length > 0
+  const restarted = before.restarted || counters.restarted || histograms.restarted
   const kept = keep([...(past?.times ?? []), now], window, restarted)
   const startedAt = readings.startedAt ?? (restarted ? undefined : past?.startedAt)
   const lastRestart = restarted ? now : past?.restartedAt
@@ -101,9 +97,7 @@ export function remember(past: History | undefined, readings: Readings, now: num
       counters: thinAll(counters.series, (series) => thinCounter(series, kept)),
       histograms: thinAll(histograms.series, (series) => thinHistogram(series, kept)),
     },
-    first: past === undefined,
     restarted,
-    faults: restarted ? [restartFault(before, fallen[0], readings)] : [],
   }
 }
 
@@ -165,9 +159,9 @@ function advanceAll<P extends CounterPast | HistogramPast, R>(
   past: BySignal<P>,
   readings: Partial<Record<Signal, Record<LabelSet, R>>>,
   { before, now, oldest, restartedAt, most, advance }: Advance<P, R>,
-): { series: BySignal<P>; restarted: Signal[] } {
+): { series: BySignal<P>; restarted: boolean } {
   const series: BySignal<P> = {}
-  const restarted: Signal[] = []
+  let restarted = false
   for (const signal of Object.keys({ ...past, ...readings }) as Signal[]) {
     const known = past[signal] ?? {}
     const read = readings[signal] ?? {}
@@ -179,7 +173,7 @@ function advanceAll<P extends CounterPast | HistogramPast, R>(
       next.push([labels, advanced.past])
       // Where series appear with their first event, some come long after the restart that took them: it is no other one.
       const isLate = (known[labels]?.gone ?? Number.POSITIVE_INFINITY) <= (restartedAt ?? Number.NEGATIVE_INFINITY)
-      if (advanced.restarted && !isLate) restarted.push(signal)
+      restarted ||= advanced.restarted && !isLate
     }
     const seen = new Set(next.map(([labels]) => labels))
     for (const [labels, missing] of Object.entries(known)) {
@@ -204,11 +198,6 @@ function thinAll<P>(series: BySignal<P>, thin: (past: P) => P): BySignal<P> {
   return Object.fromEntries(
     Object.entries(series).map(([signal, sets]) => [signal, Object.fromEntries(Object.entries(sets).map(thinned))]),
   )
-}
-
-function restartFault(before: Before, signal: Signal | undefined, readings: Readings): DataFault {
-  if (before.restarted || signal === undefined) return { series: 'process_start_time_seconds', what: 'restarted' }
-  return { signal, series: readings.sources[signal] ?? signal, what: 'restarted' }
 }
 
 function add(numbers: readonly number[]): number {
