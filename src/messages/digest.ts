@@ -42,9 +42,11 @@ export function digest(facts: Facts, catalogue: Catalogue, now: number): Draft {
   return { title, lines: [...lines, ...more, ...maybe] }
 }
 
-/** Where nothing but restarts ended it, nothing is known to be well. */
+/** Where nothing but restarts and silence ended it, nothing is known to be well. */
 function signOf(all: readonly (readonly [string, Notification])[]): string {
-  return all.every(([, note]) => note.ended === 'restarted') ? '🔄' : '✅'
+  const ends = all.map(([, { ended }]) => ended)
+  if (ends.some((ended) => ended !== 'restarted' && ended !== 'idle')) return '✅'
+  return ends.includes('restarted') ? '🔄' : '💤'
 }
 
 function lineOf(name: string, note: Notification, catalogue: Catalogue, now: number): string {

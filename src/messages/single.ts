@@ -101,16 +101,16 @@ function overLines(note: Notification, catalogue: Catalogue, now: number): Line[
   const detail = detailOf(note, catalogue)
   const ended = note.endedAt ?? note.at
   const lasted = lengthOf(note)
+  const how = note.ended === undefined ? undefined : line.ended[note.ended]
+  const byWhat: Line[] = how === undefined ? [] : [{ text: how, rank: 1 }]
   if (note.reason === 'late') {
     const [from, to] = [numbers.clock(note.firedAt, now), numbers.clock(ended, now)]
     const { times } = note
     if (times !== undefined) return [{ text: line.wasOften(times, from, to, detail), rank: 0 }]
-    const byRestart: Line[] = note.ended === 'restarted' ? [{ text: line.ended.restarted, rank: 1 }] : []
-    return [{ text: line.was(from, to, lasted, detail), rank: 0 }, ...byRestart]
+    return [{ text: line.was(from, to, lasted, detail), rank: 0 }, ...byWhat]
   }
-  const how = note.ended === undefined ? undefined : line.ended[note.ended]
   const what = ofSubject(note, headlineOf(note, catalogue), catalogue)
-  return [{ text: line.lasted(what, lasted, detail), rank: 0 }, ...(how === undefined ? [] : [{ text: how, rank: 1 }])]
+  return [{ text: line.lasted(what, lasted, detail), rank: 0 }, ...byWhat]
 }
 
 /** Another rule of the same endpoint, in one line. */

@@ -204,9 +204,19 @@ test('a line that went up and down again names its peak, not two ends alone', ()
   expect(write(queueFact({}, { spark: [2, 40, 90], sparkMinutes: 2 })).body).toContain(' 2 → 90 ')
 })
 
+test('a restart is no recovery, and silence is not either', () => {
+  const over = { reason: 'resolved', firedAt: NOW - 10 * MINUTE, endedAt: NOW } as const
+  expect(textOf(queueFact({ ...over, ended: 'restarted' }))).toContain(
+    '🔄 Over after a restart: “Inference queue is growing”',
+  )
+  expect(textOf(queueFact({ ...over, ended: 'restarted' }))).toContain('what was waiting is lost')
+  expect(textOf(queueFact({ ...over, rule: 'ttft', ended: 'idle' }))).toContain('closed as idle, not seen to be better')
+})
+
 test('nor when it is told late', () => {
   const late = { reason: 'late', firedAt: NOW - 10 * MINUTE, endedAt: NOW } as const
   expect(textOf(queueFact({ ...late, ended: 'restarted' }))).toContain('It ended because the server restarted')
+  expect(textOf(queueFact({ ...late, rule: 'ttft', ended: 'idle' }))).toContain('not seen to be better')
   expect(textOf(queueFact({ ...late, ended: 'clear' }))).not.toContain('restarted')
 })
 
@@ -217,22 +227,16 @@ test('nor beside another rule, nor among many endpoints', () => {
   expect(beside('restarted')).toContain('🔄 Over after a restart: “First token comes late” (after 10 min).')
   expect(beside('idle')).toContain('💤 Over for lack of traffic: “First token comes late” (after 10 min).')
   expect(beside('restarted', 'ru')).toContain('🔄 Закончилось перезапуском: «')
-  const many = ['a', 'b', 'c', 'd'].map((endpoint) =>
-    queueFact({ ...over, endpoint, id: endpoint, incident: endpoint, ended: 'restarted' }),
-  )
-  const { title, body } = write(many)
-  expect(title).toBe('🔄 Over at 4 endpoints')
-  expect(body).not.toContain('✅')
-  expect(body).toContain('🔄 a: over after a restart: “Inference queue is growing” (after 10 min).')
-})
-
-test('a restart is no recovery, and silence is not either', () => {
-  const over = { reason: 'resolved', firedAt: NOW - 10 * MINUTE, endedAt: NOW } as const
-  expect(textOf(queueFact({ ...over, ended: 'restarted' }))).toContain(
-    '🔄 Over after a restart: “Inference queue is growing”',
-  )
-  expect(textOf(queueFact({ ...over, ended: 'restarted' }))).toContain('what was waiting is lost')
-  expect(textOf(queueFact({ ...over, rule: 'ttft', ended: 'idle' }))).toContain('closed as idle, not seen to be better')
+  const many = (ended: 'restarted' | 'idle') =>
+    write(
+      ['a', 'b', 'c', 'd'].map((endpoint) =>
+        queueFact({ ...over, rule: 'ttft', endpoint, id: endpoint, incident: endpoint, ended }),
+      ),
+    )
+  expect(many('restarted').title).toBe('🔄 Over at 4 endpoints')
+  expect(many('idle').title).toBe('💤 Over at 4 endpoints')
+  expect(many('restarted').body).toContain('🔄 a: over after a restart: “First token comes late” (after 10 min).')
+  expect(many('restarted').body + many('idle').body).not.toContain('✅')
 })
 
 test('what came and went while the push server was away is told once, with its times', () => {
