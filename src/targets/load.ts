@@ -1,4 +1,4 @@
-import { resolve4, resolve6 } from 'node:dns/promises'
+import { lookup } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { GetObjectCommand } from '@aws-sdk/client-s3'
 import type { Source } from '../config/targets.ts'
@@ -63,14 +63,16 @@ async function loadS3(source: Extract<Source, { kind: 's3' }>, abortSignal: Abor
   }
 }
 
-/** IPv4 and IPv6 addresses of a name, sorted; an address stands for itself. A name with neither is a failure. */
+/**
+ * IPv4 and IPv6 addresses of a name, sorted; an address stands for itself. A name with neither is a failure. The system
+ * is asked, not its name server alone: only it knows the hosts file and completes a short name such as `vllm-headless`
+ * from its search list, as a connection to that name would.
+ */
 async function resolve(host: string): Promise<Loaded> {
   const literal = host.replace(/^\[|\]$/g, '')
   if (/^[\d.]+$/.test(literal) || literal.includes(':')) return { addresses: [literal] }
-  const [v4, v6] = await Promise.allSettled([resolve4(host), resolve6(host)])
-  const addresses = [v4, v6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
-  if (addresses.length > 0) return { addresses: [...new Set(addresses)].sort() }
-  return { unread: v4.status === 'rejected' ? causeOf(v4.reason) : 'the name has no address' }
+  const found = await lookup(host, { all: true })
+  return { addresses: [...new Set(found.map(({ address }) => address))].sort() }
 }
 
 /** The system's or S3's own word for it: ENOENT, NoSuchKey. Messages may hold addresses with keys in them. */

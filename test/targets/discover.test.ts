@@ -263,6 +263,9 @@ describe('endpoints of a name', () => {
   test('the system resolves it', async () => {
     const source = { kind: 'dns', id: 'x', group: 'chat', url: 'http://127.0.0.1:8000/metrics' } as const
     expect(await load(source)).toEqual({ addresses: ['127.0.0.1'] })
+    // In the hosts file alone: what a name server does not know counts too, as for any connection.
+    const { addresses } = (await load({ ...source, url: 'http://localhost:8000' })) as { addresses: string[] }
+    expect(addresses.some((address) => ['127.0.0.1', '::1'].includes(address))).toBe(true)
     expect(await load({ ...source, url: 'http://no-such-name.invalid:8000' })).toEqual({ unread: expect.any(String) })
   })
 })
