@@ -14,6 +14,7 @@ export interface PageReader {
 
 const HASH = 35
 const BRACE = 123
+const LINE_FEED = 10
 const BYTE_ORDER_MARK = '\xef\xbb\xbf'
 
 /**
@@ -28,6 +29,7 @@ export function createPageReader(table: BackendTable): PageReader {
   let hasOwnNames = false
   const count = { comments: 0, sampleCount: 0, malformed: 0 }
   let firstByte: number | undefined
+  let lastByte: number | undefined
   let isFirstLine = true
   let isOver = false
   /** The name of the line before, since names come in runs, and what to do with it. At first one that no line has. */
@@ -116,9 +118,11 @@ export function createPageReader(table: BackendTable): PageReader {
     push(chunk) {
       if (isOver) return
       firstByte ??= firstByteOf(chunk)
+      lastByte = chunk.at(-1) ?? lastByte
       lines.push(chunk)
     },
     end() {
+      const unterminated = !isOver && lastByte !== LINE_FEED
       if (!isOver) lines.end()
       isOver = true
       const { comments, sampleCount, malformed } = count
@@ -131,6 +135,7 @@ export function createPageReader(table: BackendTable): PageReader {
         ...count,
         lines: comments + sampleCount + malformed,
         firstByte,
+        unterminated,
       }
     },
   }

@@ -7,8 +7,9 @@ import type { NamedAlias } from './wanted.ts'
 type Histograms = Record<LabelSet, HistogramReading>
 
 /**
- * Puts the buckets, sum and count of every label set together. A label set that is not whole makes the signal unknown: a
- * part of a histogram is not a smaller truth, and if it came back whole later, its whole past would look new.
+ * Puts the buckets, sum and count of every label set together. A label set whose buckets are not whole makes the signal
+ * unknown: a part of a histogram is not a smaller truth, and if it came back whole later, its whole past would look new.
+ * Without the sum alone only the mean is unknown, unless the page may have been cut in the middle of a number.
  */
 export function readHistograms(page: Page, alias: NamedAlias, selection: Selection): Outcome<Histograms> {
   const buckets = selection.choose(page.buckets.get(alias.bucket), alias)
@@ -24,7 +25,9 @@ export function readHistograms(page: Page, alias: NamedAlias, selection: Selecti
     created: bySet(selection.choose(page.samples.get(alias.created), alias), selection),
   }
   const isSummary = quantiles.some(({ labels }) => labels.values.quantile !== undefined)
-  return isSummary ? fromSummary(parts) : fromBuckets(buckets, parts, selection)
+  if (isSummary) return fromSummary(parts)
+  const isLast = page.unterminated && buckets.some(({ labels }) => !parts.sums.has(selection.setOf(labels)))
+  return isLast ? { fault: 'cut-histogram' } : fromBuckets(buckets, parts, selection)
 }
 
 interface Parts {
@@ -64,9 +67,9 @@ function fromBuckets(buckets: readonly Buckets[], parts: Parts, selection: Selec
     const set = selection.setOf(one.labels)
     const sum = parts.sums.get(set)
     const { bounds, counts } = inOrder(one)
-    if (bounds.at(-1) !== Number.POSITIVE_INFINITY || sum === undefined) return { fault: 'cut-histogram' }
+    if (bounds.at(-1) !== Number.POSITIVE_INFINITY) return { fault: 'cut-histogram' }
     if (!counts.every(isCount)) return { fault: counts.some(Number.isNaN) ? 'not-a-number' : 'out-of-range' }
-    if (!Number.isFinite(sum)) fault = 'not-a-number'
+    if (!Number.isFinite(sum)) fault = sum === undefined ? 'cut-histogram' : 'not-a-number'
     value[set] = largest(value[set], histogram(bounds.slice(0, -1), counts, sum, parts.created.get(set)))
   }
   for (const sets of [parts.sums, parts.counts])
@@ -86,11 +89,11 @@ function inOrder({ bounds, counts }: Buckets): { bounds: readonly number[]; coun
 function histogram(
   bounds: readonly number[],
   counts: readonly number[],
-  sum: number,
+  sum: number | undefined,
   created: number | undefined,
 ): HistogramReading {
   const reading: HistogramReading = { bounds, counts }
-  if (Number.isFinite(sum)) reading.sum = sum
+  if (sum !== undefined && Number.isFinite(sum)) reading.sum = sum
   if (created !== undefined && created > 0) reading.created = created
   return reading
 }

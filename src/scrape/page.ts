@@ -52,6 +52,8 @@ export interface Page {
   malformed: number
   /** The first byte that is no blank: `<` is a web page, `{` is JSON. `undefined`: nothing came. */
   firstByte: number | undefined
+  /** The last line has no line feed: where nothing else tells that the body is whole, it may have been cut there. */
+  unterminated: boolean
 }
 
 /** Distinct label sets kept of a page. A server has some dozens for each engine; beyond this we cannot judge it. */

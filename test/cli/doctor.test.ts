@@ -87,6 +87,14 @@ describe('an endpoint', () => {
     expect(text).toMatch(/BLIND +ttft .*a summary has no buckets.*set TTFT_LIMIT=off/)
   })
 
+  test('whose queue times have no sum is told that no mean can be had', async () => {
+    const buckets = [1, 4].map((le) => `vllm:request_queue_time_seconds_bucket{le="${le === 4 ? '+Inf' : le}"} ${le}`)
+    const { url } = await serveText(`${PAGE}${buckets.join('\n')}\n`)
+    const [code, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}` })
+    expect(code).toBe(1)
+    expect(text).toMatch(/BLIND +queue_wait .*no sum is published.*set QUEUE_WAIT_LIMIT=off/)
+  })
+
   test('that lacks a core series is told so, although no other rule needs it', async () => {
     const { url } = await serveText('vllm_kv_usage_perc 0.1\nobserver_degraded 0\nupstream_health 1\nrequest_total 1\n')
     vi.stubEnv('GATEWAY_ENDPOINTS', `gw=${url}`)
