@@ -1,4 +1,4 @@
-import type { Failure } from '../state/failure.ts'
+import { causeOf } from '../state/failure.ts'
 import type { Notification } from '../state/notification.ts'
 
 /** Up to this many endpoints have a message each; more are told together. */
@@ -12,33 +12,36 @@ const APART = 3
 export function group(notifications: readonly Notification[]): Notification[][] {
   const watcher = notifications.filter((fact) => fact.endpoint === undefined)
   const ofEndpoints = notifications.filter((fact) => fact.endpoint !== undefined)
-  const together = by(ofEndpoints, causeOf).filter(isTogether)
+  const together = by(ofEndpoints, momentOf).filter(isTogether)
   const rest = ofEndpoints.filter((fact) => !together.some((facts) => facts.includes(fact)))
   const apart = by(rest, (fact) => fact.endpoint)
   const messages = apart.length > APART ? [rest] : apart
   return [...watcher.map((fact) => [fact]), ...together, ...messages].sort((a, b) => urgency(b) - urgency(a))
 }
 
-/** All endpoints of the function, at least two, left or came back in one run with one cause: the watcher's own network may be the fault. */
+/**
+ * All endpoints of the function left or came back with one cause, at least two of them in one run: the watcher's own
+ * network may be the fault. One that was told as down before has gone with them where it fails alike.
+ */
 export function isTogether(facts: readonly Notification[]): boolean {
   const [first] = facts
   const endpoints = new Set(facts.map((fact) => fact.endpoint)).size
-  if (first?.scene === undefined || endpoints < 2 || endpoints !== first.scene.of) return false
-  const cause = causeOf(first)
-  return cause !== undefined && facts.every((fact) => causeOf(fact) === cause)
+  if (first?.scene === undefined || endpoints < 2 || endpoints + downBefore(first) !== first.scene.of) return false
+  const moment = momentOf(first)
+  return moment !== undefined && facts.every((fact) => momentOf(fact) === moment)
+}
+
+/** Endpoints that are told with these, though nothing new is told of them. */
+export function downBefore({ reason, scene }: Pick<Notification, 'reason' | 'scene'>): number {
+  return reason === 'resolved' ? 0 : (scene?.downBefore ?? 0)
 }
 
 /** What has to be the same in all of them; `undefined` for what is never told together. */
-function causeOf(fact: Notification): string | undefined {
+function momentOf(fact: Notification): string | undefined {
   if (fact.rule !== 'down' || !['fired', 'repeated', 'resolved'].includes(fact.reason)) return undefined
   // What was told as one is over as one, whatever each of them said last.
-  const { kind, code, status } = fact.reason === 'resolved' ? {} : (fact.failure ?? {})
-  return [fact.reason, fact.at, kind, kind && isWhole(kind) ? '' : code, status].join(' ')
-}
-
-/** The kind is the cause: which of its codes comes depends on the endpoint's own time limit, on the route to it, or on chance. */
-function isWhole(kind: Failure['kind']): boolean {
-  return kind === 'timeout' || kind === 'unreachable' || kind === 'name-not-found'
+  const cause = fact.reason === 'resolved' || !fact.failure ? '' : causeOf(fact.failure)
+  return [fact.reason, fact.at, cause].join(' ')
 }
 
 function by(facts: readonly Notification[], keyOf: (fact: Notification) => string | undefined): Notification[][] {

@@ -3,6 +3,7 @@ import type { Catalogue } from './catalogue.ts'
 import type { Facts } from './clean.ts'
 import { type Draft, fitTitle, type Line } from './fit.ts'
 import { cutText } from './foreign.ts'
+import { downBefore } from './group.ts'
 import { isCanary, lengthOf } from './sentence.ts'
 import { say } from './surroundings.ts'
 
@@ -16,12 +17,13 @@ export function together(facts: Facts, catalogue: Catalogue, now: number): Draft
   const [named] = facts.title
   if (first === undefined || named === undefined) return { title: '', lines: [] }
   const names = [...new Set(facts.body.map((note) => note.endpoint ?? ''))]
+  const all = names.length + downBefore(first)
   const { line, title, numbers } = catalogue
   const list: Line = { text: cutText(names.join(', '), NAMES), rank: 3 }
   const maybe: Line[] = facts.body.some((note) => note.maybeSent) ? [{ text: line.maybeSent, rank: 2 }] : []
   if (first.reason === 'resolved') {
     return {
-      title: fitTitle('✅', title.allUp(names.length), undefined, undefined),
+      title: fitTitle('✅', title.allUp(all), undefined, undefined),
       lines: [{ text: line.allUp(numbers.lasted(Math.max(...facts.body.map(lengthOf)))), rank: 0 }, list, ...maybe],
     }
   }
@@ -30,8 +32,8 @@ export function together(facts: Facts, catalogue: Catalogue, now: number): Draft
   const isNetwork = NETWORK.includes(failure.kind)
   const isAway = isNetwork || failure.kind === 'refused' || failure.kind === 'cut'
   const headline = isAway
-    ? title.allDown(names.length)
-    : title.allFail(names.length, texts.headline(named.failure ?? failure, isCanary(first)))
+    ? title.allDown(all)
+    : title.allFail(all, texts.headline(named.failure ?? failure, isCanary(first)))
   const todo = isNetwork ? say({ key: 'own-network' }, catalogue) : texts.todo(failure, isCanary(first))
   const cause = line.allDown(texts.words(failure, isCanary(first)), numbers.clock(first.firedAt, now))
   return {

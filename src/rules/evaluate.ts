@@ -1,6 +1,7 @@
 import { shownUrl } from '../config/address.ts'
 import { type Config, functionName } from '../config/config.ts'
 import type { EndpointResult } from '../result.ts'
+import { causeOf } from '../state/failure.ts'
 import type { Notification } from '../state/notification.ts'
 import { enqueue } from '../state/outbox.ts'
 import {
@@ -67,7 +68,8 @@ export function evaluate(
     }),
   }))
   const servers = observations.filter(({ unread }) => unread === undefined).length
-  const told = judged.map(({ one, judgement }) => conclude(one, judgement, servers, now))
+  const stillDown = causesOfThoseStillDown(judged)
+  const told = judged.map(({ one, judgement }) => conclude(one, judgement, { of: servers, stillDown }, now))
   const overtaken = new Set(judged.flatMap(({ judgement }) => [...judgement.overtaken]))
   const waiting = kept.filter((item) => !overtaken.has(item.notification.incident))
   const gap = gapOf(previous, config, interval, now)
@@ -97,11 +99,19 @@ function isTheNewUsual(key: string, alert: Alert, now: number): boolean {
   return RULE_IDS.includes(rule) && specOf(rule).measure.kind === 'fall' && now - alert.since >= DAY
 }
 
+/** Of each endpoint that was told as down before, and of which nothing new is told: why it fails now. */
+function causesOfThoseStillDown(judged: readonly { one: View; judgement: EndpointJudgement }[]): string[] {
+  return judged.flatMap(({ one: { observation }, judgement: { alerts, notifications } }) => {
+    const isTold = notifications.some(({ rule }) => rule === 'down')
+    return observation.up === false && alerts.down?.phase === 'firing' && !isTold ? [causeOf(observation.failure)] : []
+  })
+}
+
 /** Verdict, scene, learning and the result of one endpoint. */
 function conclude(
   one: View,
   judgement: EndpointJudgement,
-  of: number,
+  { of, stillDown }: { of: number; stillDown: readonly string[] },
   now: number,
 ): { state: EndpointState; result: EndpointResult; notifications: Notification[] } {
   const work = workOf(one)
@@ -117,7 +127,11 @@ function conclude(
     xids: isHeld(one, judgement) ? one.before.xids : one.after.xids,
     gpus: Object.fromEntries(Object.entries(one.after.gpus).filter(([, at]) => now - at < LOST_GPU_KEPT)),
   }
-  const scene = judgement.notifications.length > 0 ? sceneOf(one, found, of, now) : undefined
+  const { observation } = one
+  const alike =
+    observation.up === false ? stillDown.filter((cause) => cause === causeOf(observation.failure)).length : 0
+  const all = { of, ...(alike > 0 && { downBefore: alike }) }
+  const scene = judgement.notifications.length > 0 ? { ...sceneOf(one, found, now), ...all } : undefined
   return {
     state,
     result: resultOf(one, judgement.alerts, firing ? found?.kind : undefined),

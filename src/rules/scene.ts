@@ -38,8 +38,8 @@ function minutesOf(ms: number): number {
   return ms >= 60_000 ? Math.round(ms / 60_000) : Math.round(ms / 1_000) / 60
 }
 
-/** The endpoint as the message may describe it, small enough to wait in the outbox. */
-export function sceneOf(view: View, verdict: Verdict | undefined, of: number, now: number): Scene {
+/** The endpoint as the message may describe it, small enough to wait in the outbox; how many others there are, it does not know. */
+export function sceneOf(view: View, verdict: Verdict | undefined, now: number): Omit<Scene, 'of'> {
   const { derived, observation, after, readings } = view
   const numbers: Numbers = {}
   for (const name of SHOWN) {
@@ -56,7 +56,6 @@ export function sceneOf(view: View, verdict: Verdict | undefined, of: number, no
     backend: view.backend,
     url: shownUrl(view.endpoint.url),
     numbers,
-    of,
     ...(model === undefined ? {} : { model }),
     ...(atLeast.length > 0 ? { atLeast } : {}),
     ...(readings?.gauges.kv_cache?.at === undefined ? {} : { kvAt: readings.gauges.kv_cache.at }),

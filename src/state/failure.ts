@@ -28,6 +28,16 @@ export interface Failure {
   detail?: string | undefined
 }
 
+/** Equal for failures that have one cause. */
+export function causeOf({ kind, code, status }: Failure): string {
+  return [kind, isWhole(kind) ? '' : code, status].join(' ')
+}
+
+/** The kind is the cause: which of its codes comes depends on the endpoint's own time limit, on the route to it, or on chance. */
+function isWhole(kind: Failure['kind']): boolean {
+  return kind === 'timeout' || kind === 'unreachable' || kind === 'name-not-found'
+}
+
 /** On one line, for the terminal and the log: `http, 500, Internal Server Error`. */
 export function briefly({ kind, status, code, detail }: Failure): string {
   return [kind, status, code, detail].filter((part) => part !== undefined).join(', ')

@@ -19,6 +19,7 @@ const SCENE = z.looseObject({
   gpu: z.optional(z.looseObject({})),
   canary: z.optional(z.looseObject({ status: text })),
   of: number,
+  downBefore: z.optional(number),
 })
 
 const ABOUT = {

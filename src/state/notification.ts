@@ -105,6 +105,8 @@ export interface Scene {
   canary?: { status: CanaryStatus; requestId?: string; detail?: string; vramShare?: number }
   /** Endpoints of this function at that moment: to tell "all of them" from "some". */
   of: number
+  /** Of these, the others that were told as down before and fail with this one's cause now. */
+  downBefore?: number
 }
 
 /** What an alert was about, beyond its rule: of some rules it makes the headline. */

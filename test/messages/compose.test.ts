@@ -344,6 +344,21 @@ test('case 96: all endpoints gone at once with one cause are one message that su
   expect(back).toMatchObject({ title: '✅ All 20 endpoints answer again', priority: 4 })
 })
 
+test.each([
+  ['timeout', '📡 All 20 endpoints unreachable from the watcher'],
+  ['not-authorised', '📡 All 20 endpoints: watcher is not authorised (401)'],
+] as const)('one that was down before counts among all that are gone: %s', (kind, title) => {
+  const facts = Array.from({ length: 19 }, (_, index) => {
+    const fact = downFact(`chat/r${index}`, { failure: { kind, status: 401 } }, 20)
+    return { ...fact, ...(fact.scene && { scene: { ...fact.scene, downBefore: 1 } }) }
+  })
+  expect(write(facts).title).toBe(title)
+  // It is not back with them.
+  expect(write(facts.map((fact) => ({ ...fact, reason: 'resolved', endedAt: NOW }))).title).toBe(
+    '✅ Over at 19 endpoints',
+  )
+})
+
 test('one cause that is no network fault is not blamed on the network', () => {
   const facts = ['a', 'b'].map((name) => downFact(name, { failure: { kind: 'not-authorised', status: 401 } }))
   expect(write(facts).title).toBe('📡 Both endpoints: watcher is not authorised (401)')

@@ -187,6 +187,33 @@ export const OTHER_STORIES: readonly Story[] = [
     ],
   },
   {
+    name: 'case 96: one that was down before has gone with the others where it fails alike',
+    backend: 'vllm',
+    endpoints: ['a', 'b', 'c'],
+    runs: [
+      ...from(0, 3, (m) => ({ a: 'refused', b: quiet(m), c: quiet(m) })),
+      ...from(4, 7, () => ({ a: 'refused', b: 'refused', c: 'refused' })),
+    ],
+    pushes: [
+      [2, 'fired', 'down'],
+      [6, 'fired', 'down'],
+    ],
+  },
+  {
+    name: 'one that was down before and still answers shows that the way is open',
+    backend: 'vllm',
+    endpoints: ['a', 'b', 'c'],
+    runs: [
+      ...from(0, 3, (m) => ({ a: { status: 404 }, b: quiet(m), c: quiet(m) })),
+      ...from(4, 7, () => ({ a: { status: 404 }, b: 'refused', c: 'refused' })),
+    ],
+    pushes: [
+      [2, 'fired', 'down'],
+      [6, 'fired', 'down'],
+      [6, 'fired', 'down'],
+    ],
+  },
+  {
     name: 'more than three endpoints changing in one run are one digest',
     backend: 'vllm',
     endpoints: ['a', 'b', 'c', 'd', 'e'],
