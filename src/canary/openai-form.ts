@@ -9,9 +9,10 @@ export interface Form {
 
 const PROMPT = 'Hi'
 
-/** The form that nearly every server takes. */
-export function firstForm(): Form {
-  return { route: 'chat', limit: 'max_tokens', temperature: true }
+/** The form that nearly every server takes; an address that names the plain route is taken at its word. */
+export function firstForm(address: string): Form {
+  const isPlain = /(?<!\/chat)\/completions\/*$/.test(new URL(address).pathname)
+  return { route: isPlain ? 'plain' : 'chat', limit: 'max_tokens', temperature: true }
 }
 
 export function routeOf(form: Form): string {

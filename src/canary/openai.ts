@@ -47,7 +47,7 @@ interface Asking {
 
 /** Asks in the form that the server takes: chat or plain completion, the limit under the name that it knows. */
 async function complete(asking: Asking): Promise<Answer> {
-  let form: Form = firstForm()
+  let form: Form = firstForm(asking.endpoint.url)
   for (;;) {
     const start = asking.options.clock()
     const response = await ask(asking, routeOf(form), toBody(form, asking.model))

@@ -52,6 +52,12 @@ describe('against a simulated server', () => {
     expect(server.asked.map((asked) => asked.path)).toEqual(['/v1/chat/completions'])
   })
 
+  test.each(['/v1/completions', '/v1/completions/'])('an address that ends in "%s" is asked there', async (end) => {
+    const { server, ask } = await simulated()
+    expect(factsOf(await ask({ url: server.url + end }))).toMatchObject({ status: 'answered' })
+    expect(server.asked.map((asked) => asked.path)).toEqual(['/v1/completions'])
+  })
+
   test('a server without chat is asked for a plain completion, one without either is not found', async () => {
     const plain = await simulated({ routes: ['plain'] })
     expect(factsOf(await plain.ask())).toMatchObject({ status: 'answered' })
