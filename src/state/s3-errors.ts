@@ -76,8 +76,10 @@ export function toStoreError(error: unknown, doing: 'read' | 'write' | 'list', a
   if (error instanceof StoreError) return error
   const refusal = refusalOf(error)
   const { name, status, code } = partsOf(error)
-  const facts = [code ?? name, status !== undefined && status >= 300 && `HTTP ${status}`].filter(Boolean).join(', ')
-  const message = `state: cannot ${doing} ${address} (${facts}): ${adviceFor(refusal, doing)}`
+  const answered = status !== undefined && status >= 300
+  const facts = [code ?? name, answered && `HTTP ${status}`].filter(Boolean).join(', ')
+  const advice = refusal === 'unsure' && answered ? TROUBLED : adviceFor(refusal, doing)
+  const message = `state: cannot ${doing} ${address} (${facts}): ${advice}`
   const unknown = doing === 'write' && refusal === 'unsure'
   return new StoreError(message, PERMANENT.includes(refusal), { unknown })
 }
@@ -92,6 +94,9 @@ const PERMANENT: Refusal[] = [
   'unsupported',
   'other',
 ]
+
+/** It is reached, so that no way there is missing. */
+const TROUBLED = 'the store has trouble of its own, or too many requests; the next run tries again'
 
 function adviceFor(refusal: Refusal, doing: 'read' | 'write' | 'list'): string {
   switch (refusal) {
