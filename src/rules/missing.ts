@@ -1,13 +1,19 @@
 import type { Backend, BackendTable, ScrapedBackend } from '../backends/backend.ts'
 import { TABLES } from '../backends/backends.ts'
-import { type Readings, SIGNALS, type Signal } from '../signals/signals.ts'
+import { type CounterSignal, type Readings, SIGNALS, type Signal } from '../signals/signals.ts'
 import type { Measure, Rule } from './catalogue.ts'
 
 /**
  * Counters that every server publishes as soon as a request has finished. The others (failures, preemptions,
  * rejections) appear with their first event on some servers: after a restart their absence says nothing.
  */
-const STEADY: readonly Signal[] = ['finished', 'generation_tokens', 'prompt_tokens', 'prefix_queries', 'prefix_hits']
+const STEADY = [
+  'finished',
+  'generation_tokens',
+  'prompt_tokens',
+  'prefix_queries',
+  'prefix_hits',
+] as const satisfies readonly CounterSignal[]
 
 /**
  * The signals that ought to be in a good answer and are not: core series of the backend, and those seen here before
@@ -26,12 +32,12 @@ export function missingSignals(
   if (table.emptyIsHealthy && Object.keys(readings.sources).length === 0 && !readings.foreign) return []
   const core = missingCore(table, readings)
   const fed = new Set(rules.flatMap((rule) => signalsFor(rule.measure)))
-  const finished = hasFinished(readings)
+  const served = hasServed(readings, seen)
   const gone = signalsOf(table).filter((signal) => {
     if (!seen.includes(signal) || !fed.has(signal) || isPresent(signal, readings)) return false
     if (table.signals[signal]?.zeroBeside) return false
     const { kind } = SIGNALS[signal]
-    return kind === 'gauge' || (finished && (kind === 'histogram' || STEADY.includes(signal)))
+    return kind === 'gauge' || (served && (kind === 'histogram' || STEADY.some((one) => one === signal)))
   })
   return [...new Set([...core, ...gone])]
 }
@@ -42,13 +48,18 @@ function missingCore(table: BackendTable, readings: Readings): Signal[] {
   return table.oneCoreIsEnough && missing.length < core.length ? [] : missing
 }
 
-/** A request has finished since the server's start: its counter says so, or the histogram of whole requests. */
-function hasFinished({ counters, histograms }: Readings): boolean {
-  const counts = [
-    ...Object.values(counters.finished ?? {}).map(({ value }) => value),
-    ...Object.values(histograms.e2e ?? {}).map((whole) => whole.counts.at(-1) ?? 0),
-  ]
-  return counts.some((count) => count > 0)
+/**
+ * A request has finished since the server's start: its counter says so, or the histogram of whole requests. Where neither
+ * was ever published, anything that was counted has to do.
+ */
+function hasServed({ counters, histograms }: Readings, seen: readonly string[]): boolean {
+  const saysWhen = seen.includes('finished') || seen.includes('e2e')
+  const known = saysWhen ? [counters.finished] : [...STEADY, 'steps' as const].map((signal) => counters[signal])
+  const observed = saysWhen ? [histograms.e2e] : Object.values(histograms)
+  return (
+    known.some((sets) => Object.values(sets ?? {}).some(({ value }) => value > 0)) ||
+    observed.some((sets) => Object.values(sets ?? {}).some(({ counts }) => (counts.at(-1) ?? 0) > 0))
+  )
 }
 
 /** The signals seen so far on this endpoint. */

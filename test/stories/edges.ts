@@ -69,6 +69,15 @@ export const EDGE_STORIES: readonly Story[] = [
     pushes: [[3, 'fired', 'blind']],
   },
   {
+    name: 'blind: so is a counter of a server that never says how many requests have finished',
+    backend: 'llamacpp',
+    runs: [
+      ...from(0, 1, (m) => llama(m, 1_200 * m)),
+      ...from(2, 4, (m) => llama(m, 1_200 * m).replace(/^llamacpp:tokens_predicted.*\n/gm, '')),
+    ],
+    pushes: [[3, 'fired', 'blind']],
+  },
+  {
     name: 'blind: hits of the prefix cache that are counted from the first one on are not missed after a restart',
     backend: 'sglang',
     runs: [
