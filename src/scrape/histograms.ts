@@ -9,7 +9,8 @@ type Histograms = Record<LabelSet, HistogramReading>
 /**
  * Puts the buckets, sum and count of every label set together. A label set whose buckets are not whole makes the signal
  * unknown: a part of a histogram is not a smaller truth, and if it came back whole later, its whole past would look new.
- * Without the sum alone only the mean is unknown, unless the page may have been cut in the middle of a number.
+ * Of buckets that are published without any sum or count only the mean is unknown, unless the page may have been cut in
+ * the middle of a number.
  */
 export function readHistograms(page: Page, alias: NamedAlias, selection: Selection): Outcome<Histograms> {
   const buckets = selection.choose(page.buckets.get(alias.bucket), alias)
@@ -26,8 +27,8 @@ export function readHistograms(page: Page, alias: NamedAlias, selection: Selecti
   }
   const isSummary = quantiles.some(({ labels }) => labels.values.quantile !== undefined)
   if (isSummary) return fromSummary(parts)
-  const isLast = page.unterminated && buckets.some(({ labels }) => !parts.sums.has(selection.setOf(labels)))
-  return isLast ? { fault: 'cut-histogram' } : fromBuckets(buckets, parts, selection)
+  const isBare = sums.length + counts.length === 0 && !page.unterminated
+  return fromBuckets(buckets, parts, selection, isBare)
 }
 
 interface Parts {
@@ -59,7 +60,12 @@ function fromSummary({ sums, counts, created }: Parts): Outcome<Histograms> {
   return { value, fault: 'summary-not-histogram' }
 }
 
-function fromBuckets(buckets: readonly Buckets[], parts: Parts, selection: Selection): Outcome<Histograms> {
+function fromBuckets(
+  buckets: readonly Buckets[],
+  parts: Parts,
+  selection: Selection,
+  isBare: boolean,
+): Outcome<Histograms> {
   const value: Histograms = {}
   let fault: FaultKind | undefined
   for (const one of buckets) {
@@ -67,7 +73,8 @@ function fromBuckets(buckets: readonly Buckets[], parts: Parts, selection: Selec
     const set = selection.setOf(one.labels)
     const sum = parts.sums.get(set)
     const { bounds, counts } = inOrder(one)
-    if (bounds.at(-1) !== Number.POSITIVE_INFINITY) return { fault: 'cut-histogram' }
+    const isCut = bounds.at(-1) !== Number.POSITIVE_INFINITY || (sum === undefined && !isBare)
+    if (isCut) return { fault: 'cut-histogram' }
     if (!counts.every(isCount)) return { fault: counts.some(Number.isNaN) ? 'not-a-number' : 'out-of-range' }
     if (!Number.isFinite(sum)) fault = sum === undefined ? 'cut-histogram' : 'not-a-number'
     value[set] = largest(value[set], histogram(bounds.slice(0, -1), counts, sum, parts.created.get(set)))

@@ -336,7 +336,11 @@ describe('histograms', () => {
   test.each([
     ['no +Inf', `${ttft}_bucket{le="1"} 3\n${ttft}_sum 5\n${ttft}_count 4\n`],
     ['no buckets', `${ttft}_sum 5\n${ttft}_count 4\n`],
-    ['no sum, and the page ends in the middle of a line', `${ttft}_bucket{le="1"} 3\n${ttft}_bucket{le="+Inf"} 4`],
+    ['no sum, but a count', `${ttft}_bucket{le="1"} 3\n${ttft}_bucket{le="+Inf"} 4\n${ttft}_count 4\n`],
+    [
+      'neither sum nor count, and the page ends in the middle of a line',
+      `${ttft}_bucket{le="1"} 3\n${ttft}_bucket{le="+Inf"} 4`,
+    ],
     ['one bucket alone', `${ttft}_bucket{le="1"} 3\n`],
     ['a bucket that cannot be read', histogram(ttft, '', { '1': 3, '2': 'oops', '+Inf': 4 }, 5)],
     ['a bucket without its bound', `${histogram(ttft, '', { '1': 3, '+Inf': 4 }, 5)}${ttft}_bucket 4\n`],
@@ -350,7 +354,7 @@ describe('histograms', () => {
     expect(faults).toEqual([{ signal: 'ttft', series: ttft, what: 'cut-histogram' }])
   })
 
-  test('buckets that are whole are one also without sum and count: only the mean is unknown, and that is told', () => {
+  test('buckets are whole without any sum or count: only the mean is unknown, and that is told', () => {
     const { histograms, faults } = readingsOf('vllm', `${ttft}_bucket{le="1"} 3\n${ttft}_bucket{le="+Inf"} 4\n`)
     expect(histograms.ttft).toEqual({ '': { bounds: [1], counts: [3, 4] } })
     expect(faults).toEqual([{ signal: 'ttft', series: ttft, what: 'cut-histogram' }])
