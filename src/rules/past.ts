@@ -18,7 +18,7 @@ export function lookBack(view: View): { since: Increases; from: number } | undef
   const { history } = view.after
   if (!history || history.times.length < 2) return undefined
   let from = history.times.length - 2
-  let since = increases(history, from)
+  let since = view.last
   while (since && from > 0 && (since.seconds < SHORTEST || (since.counters.finished ?? ENOUGH) < ENOUGH)) {
     from -= 1
     since = increases(history, from) ?? since
