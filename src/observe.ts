@@ -79,8 +79,8 @@ interface ScrapeAll {
 }
 
 /** Answers that may arrive at once, and milliseconds after which a slow one no longer counts among them. */
-const AT_ONCE = 64
-const PATIENCE = 50
+const AT_ONCE = 16
+const PATIENCE = 20
 
 function scrapeAll(
   endpoints: readonly Endpoint[],

@@ -92,11 +92,13 @@ export async function send(
 ): Promise<Version | undefined> {
   const { conditions, bareEtag } = bucket.quirks
   const quirks = { conditions, bareEtag: typeof condition === 'object' ? condition.bare : bareEtag }
+  // As bytes: of a text the client would make copies to sign it and to send it.
+  const body = Buffer.from(text)
   const command = new PutObjectCommand({
     ...location(bucket, key),
     ...conditionHeaders(conditions, condition),
-    Body: text,
-    ContentLength: Buffer.byteLength(text),
+    Body: body,
+    ContentLength: body.length,
     ContentType: 'application/json',
     Metadata: { ...quirksAsMetadata(quirks), [WRITE_META]: writeId },
   })
