@@ -6,6 +6,7 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
+import { FOR_NODE, WITH_REQUIRE } from './esbuild.options.mjs'
 
 /** Bytes. A bundle's size is most of a cold start. */
 const FUNCTION_LIMIT = 1024 * 1024
@@ -131,20 +132,6 @@ async function pack(contents, resolveDir) {
   return gzipSync(outputFiles[0].contents, { level: 9 }).toString('base64')
 }
 
-const FOR_NODE = {
-  bundle: true,
-  platform: 'node',
-  target: 'node20',
-  format: 'esm',
-  // The AWS client's ES modules can be shaken; its CommonJS, which would be taken first, cannot.
-  mainFields: ['module', 'main'],
-  minify: true,
-  // Otherwise every Cyrillic letter is written as six characters.
-  charset: 'utf8',
-  legalComments: 'none',
-  logLevel: 'warning',
-}
-
 const outdir = process.argv.find((argument) => argument.startsWith('--outdir='))?.slice('--outdir='.length) ?? 'dist'
 const names = (await readdir('functions'))
   .filter((file) => file.endsWith('.ts'))
@@ -169,8 +156,7 @@ await build({
     schemasWithPlainKeys,
     otherCredentialsWhenAsked,
   ],
-  // undici and the parser are CommonJS and call require for Node's own modules, which an ES module does not have.
-  banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
+  banner: WITH_REQUIRE,
 })
 
 // What serverless.yml reads: the framework loads CommonJS.

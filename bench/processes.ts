@@ -3,6 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
+import { FOR_NODE, WITH_REQUIRE } from '../esbuild.options.mjs'
 import { CREDENTIALS } from '../test/state/s3-server.ts'
 
 /** A process of our own that answers each message with one of its own. */
@@ -17,18 +18,12 @@ export interface Peer {
 export async function buildHere(names: readonly string[]): Promise<string> {
   const outdir = mkdtempSync(join(tmpdir(), 'queuebell-bench-'))
   await build({
+    ...FOR_NODE,
     entryPoints: names.map((name) => resolve(import.meta.dirname, `${name}.ts`)),
     outdir,
     outExtension: { '.js': '.mjs' },
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    minify: true,
     sourcemap: 'linked',
-    banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
-    logLevel: 'warning',
+    banner: WITH_REQUIRE,
   })
   return outdir
 }
