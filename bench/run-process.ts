@@ -53,7 +53,7 @@ async function runOnce(later: number): Promise<number> {
 
 async function askAll(): Promise<number> {
   const { dispatcher, close } = openDispatcher()
-  const enter = createEntrance(64, 50)
+  const enter = createEntrance()
   const ask = ({ url, timeout }: Endpoint) => enter(() => get(url, { timeout, dispatcher, onChunk() {} }))
   const answers = await Promise.all(config.endpoints.map(ask))
   await close()

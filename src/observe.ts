@@ -78,16 +78,12 @@ interface ScrapeAll {
   dispatcher: unknown
 }
 
-/** Answers that may arrive at once, and milliseconds after which a slow one no longer counts among them. */
-const AT_ONCE = 16
-const PATIENCE = 20
-
 function scrapeAll(
   endpoints: readonly Endpoint[],
   backend: ScrapedBackend,
   options: ScrapeAll,
 ): Promise<Observation[]> {
-  const enter = createEntrance(AT_ONCE, PATIENCE)
+  const enter = createEntrance()
   const askOne = async (endpoint: Endpoint): Promise<Observation> => {
     const start = performance.now()
     const [answer, gpu] = await Promise.all([

@@ -1,9 +1,12 @@
+const AT_ONCE = 16
+const PATIENCE = 20
+
 /**
  * Lets work begin a little at a time, so that the answers of a thousand servers do not all lie in memory at once. Who
  * is slow holds up nobody: after a short while it counts as gone on, and the next one begins.
  * @param most at once. @param patience milliseconds after which one no longer counts.
  */
-export function createEntrance(most: number, patience: number): <T>(work: () => Promise<T>) => Promise<T> {
+export function createEntrance(most = AT_ONCE, patience = PATIENCE): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = []
   let inside = 0
   return async (work) => {
