@@ -90,6 +90,12 @@ function queues(): Sample[] {
     peak: 97,
     priority: 4,
   } as const
+  const late = {
+    ...over,
+    reason: 'late',
+    firedAt: SAMPLE_NOW - 6 * 60 * MINUTE,
+    endedAt: SAMPLE_NOW - 5 * 60 * MINUTE,
+  } as const
   const quiet = scene({
     numbers: { waiting: 2, running: 11, kv_cache: 0.38, tokens_per_second: 910, queue_wait: 0.2 },
     spark: [...SPARK].reverse(),
@@ -128,26 +134,11 @@ function queues(): Sample[] {
     },
     {
       name: 'queue: told late',
-      facts: [
-        fact('waiting', {
-          ...over,
-          reason: 'late',
-          firedAt: SAMPLE_NOW - 6 * 60 * MINUTE,
-          endedAt: SAMPLE_NOW - 5 * 60 * MINUTE,
-        }),
-      ],
+      facts: [fact('waiting', late)],
     },
     {
       name: 'queue: told late, of many times',
-      facts: [
-        fact('waiting', {
-          ...over,
-          reason: 'late',
-          firedAt: SAMPLE_NOW - 6 * 60 * MINUTE,
-          endedAt: SAMPLE_NOW - 5 * 60 * MINUTE,
-          times: 12,
-        }),
-      ],
+      facts: [fact('waiting', { ...late, times: 12 })],
     },
     { name: 'queue: perhaps told before', facts: [fact('waiting', { value: 42, scene: busy, maybeSent: true })] },
     {

@@ -97,15 +97,15 @@ export function settle(state: State, deliveries: readonly Delivery[], now: numbe
     const notification = delivery.kind === 'unanswered' ? { ...item.notification, maybeSent: true } : item.notification
     if (item.claim?.by !== by) return [{ ...item, notification }]
     const { claim: _, retryAt: __, firstAt: ___, ...rest } = item
-    const { retryAt = pauseAfter(delivery, item, now), firstAt } = delivery
+    const { retryAt = pausedUntil(delivery, item, now), firstAt } = delivery
     const waits = { ...(retryAt === undefined ? {} : { retryAt }), ...(firstAt === undefined ? {} : { firstAt }) }
     return [{ ...rest, notification, ...waits }]
   })
   return { ...state, outbox, endpoints: toldOf(state, settled, now) }
 }
 
-/** Until when: after answers that were lost again and again, 2, 4, then 5 minutes, lest each run repeat a message that had arrived. */
-function pauseAfter({ kind }: Delivery, { notification, tries }: Outgoing, now: number): number | undefined {
+/** Epoch milliseconds: after answers that were lost again and again, 2, 4, then 5 minutes, lest each run repeat a message that had arrived. */
+function pausedUntil({ kind }: Delivery, { notification, tries }: Outgoing, now: number): number | undefined {
   if (kind !== 'unanswered' || notification.maybeSent !== true || tries < 2) return undefined
   return now + Math.min(2 ** (tries - 1) * 60_000, LONGEST_PAUSE) - EARLY
 }
