@@ -1,0 +1,25 @@
+import { expect, test, vi } from 'vitest'
+import { load } from '../../src/targets/load.ts'
+
+/** A resolver as the system's: one address unless all are asked for, and of one family where that is said. */
+vi.mock('node:dns/promises', () => ({
+  async lookup(host: string, { all = false, family = 0 } = {}) {
+    if (host !== 'vllm-headless') throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' })
+    const found = [
+      { address: '10.0.0.6', family: 4 },
+      { address: 'fd00::5', family: 6 },
+      { address: '10.0.0.5', family: 4 },
+      { address: '10.0.0.6', family: 4 },
+    ].filter((one) => family === 0 || one.family === family)
+    return all ? found : found[0]
+  },
+}))
+
+test.each([
+  ['vllm-headless', { addresses: ['10.0.0.5', '10.0.0.6', 'fd00::5'] }, 'of both families, each once'],
+  ['10.0.0.7', { addresses: ['10.0.0.7'] }, 'an address stands for itself'],
+  ['[fd00::7]', { addresses: ['fd00::7'] }, 'an address stands for itself'],
+  ['gone', { unread: 'ENOTFOUND' }, 'with the system’s own word'],
+])('the addresses of %s: %j, %s', async (host, loaded) => {
+  expect(await load({ kind: 'dns', id: 'x', group: 'chat', url: `http://${host}:8000/metrics` })).toEqual(loaded)
+})
