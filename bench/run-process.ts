@@ -1,5 +1,5 @@
-import type { Endpoint } from '../src/config/config.ts'
 import { parseConfig } from '../src/config/parse.ts'
+import type { Endpoint } from '../src/model/config.ts'
 import { run } from '../src/run.ts'
 import { realIO } from '../src/scheduled.ts'
 import { createEntrance } from '../src/scrape/entrance.ts'

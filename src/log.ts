@@ -1,5 +1,5 @@
-import type { LogLevel } from './config/config.ts'
-import type { Log, LogFields } from './io.ts'
+import type { LogLevel } from './model/config.ts'
+import type { Log, LogFields } from './model/io.ts'
 import { isSecretParameter, isSecretWord } from './secrets/names.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const satisfies readonly LogLevel[]

@@ -1,8 +1,8 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
-import { type Config, functionName } from './config/config.ts'
 import { mask } from './log.ts'
-import type { EndpointResult, RunResult } from './result.ts'
-import type { DerivedSignal } from './state/notification.ts'
+import { type Config, functionName } from './model/config.ts'
+import type { DerivedSignal } from './model/notification.ts'
+import type { EndpointResult, RunResult } from './model/result.ts'
 
 const NAMESPACE = 'Queuebell'
 

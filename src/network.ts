@@ -1,9 +1,9 @@
-import type { Config } from './config/config.ts'
-import type { IO } from './io.ts'
+import type { Config } from './model/config.ts'
+import type { IO } from './model/io.ts'
+import type { Observation } from './model/observation.ts'
 import { type ObserveOptions, observe } from './observe.ts'
 import { ping } from './push/ping.ts'
 import { push } from './push/push.ts'
-import type { Observation } from './rules/observation.ts'
 import type { load } from './targets/load.ts'
 
 /** What a run does over the network beside its store: ask where endpoints are and how they are, push, ping. */

@@ -1,10 +1,10 @@
-import type { Config } from './config/config.ts'
-import type { Log } from './io.ts'
-import type { RunResult } from './result.ts'
+import type { Config } from './model/config.ts'
+import type { Log } from './model/io.ts'
+import type { Observation } from './model/observation.ts'
+import type { RunResult } from './model/result.ts'
+import type { Store } from './model/store.ts'
 import type { Evaluation } from './rules/evaluate.ts'
-import type { Observation } from './rules/observation.ts'
 import { explain } from './rules/why.ts'
-import type { Store } from './state/store.ts'
 
 /** At `debug`, one line for each endpoint's answer. @returns what it was given. */
 export function logAnswers(observations: Observation[], config: Config, log: Log): Observation[] {

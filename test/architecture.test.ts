@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { BACKENDS } from '../src/backends/backend.ts'
+import { BACKENDS } from '../src/model/backend.ts'
 
 /** Code may import what stands below it, never what stands above. A part is a folder of `src`, or a file in it. */
 const ORDER = [
@@ -99,8 +99,8 @@ describe('the check of imports itself', () => {
     ['src/run.ts', "import { main } from './cli/main.ts'", 1],
     ['src/state/state.ts', "import {\n  type A,\n  evaluate,\n} from '../rules/evaluate.ts'", 1],
     ['src/nobody-knows.ts', "import { SIGNALS } from './signals/signals.ts'", 1],
-    ['src/config/config.ts', "import type { run } from '../run.ts'", 0],
-    ['src/config/config.ts', "import { type A, type B } from '../run.ts'", 0],
+    ['src/model/config.ts', "import type { run } from '../run.ts'", 0],
+    ['src/model/config.ts', "import { type A, type B } from '../run.ts'", 0],
     ['src/cli/main.ts', "import { run } from '../run.ts'", 0],
     ['src/rules/step.ts', "import { RULES } from './catalogue.ts'", 0],
   ])('%s: %s → %i wrong', (file, text, wrong) => {

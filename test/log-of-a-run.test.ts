@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { parseConfig } from '../src/config/parse.ts'
 import { createLog } from '../src/log.ts'
+import { StoreError } from '../src/model/store.ts'
 import type { Network } from '../src/network.ts'
 import { type RunOptions, run } from '../src/run.ts'
 import { scheduled } from '../src/scheduled.ts'
 import { gaugeReadings } from '../src/signals/readings.ts'
 import { createMemoryStore } from '../src/state/memory.ts'
-import { StoreError } from '../src/state/store.ts'
 
 const NOW = Date.UTC(2026, 10, 30, 12)
 const PLANTED = 'planted-5ecret-marker'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { LogLevel } from '../src/config/config.ts'
 import { createLog, mask } from '../src/log.ts'
+import type { LogLevel } from '../src/model/config.ts'
 
 function logInto(lines: string[], { level = 'debug', secrets = [] }: { level?: LogLevel; secrets?: string[] } = {}) {
   return createLog(

@@ -1,4 +1,4 @@
-import type { BackendTable, ScrapedBackend } from './backend.ts'
+import type { BackendTable, ScrapedBackend } from '../model/backend.ts'
 import { dcgm } from './dcgm.ts'
 import { gateway } from './gateway.ts'
 import { llamacpp } from './llamacpp.ts'

@@ -1,4 +1,4 @@
-import type { BackendTable } from './backend.ts'
+import type { BackendTable } from '../model/backend.ts'
 
 /**
  * NVIDIA's DCGM exporter. Which fields appear is set by a file of its own, and a field without a value is left out.

@@ -1,4 +1,4 @@
-import type { Alias, BackendTable } from './backend.ts'
+import type { Alias, BackendTable } from '../model/backend.ts'
 
 /** Answers of 503, or of 5xx, by whatever the label is called: one that is not known would read as no failure at all. */
 const failed: Alias[] = ['status', 'status_code', 'code'].map((label) => ({

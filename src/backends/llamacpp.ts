@@ -1,4 +1,4 @@
-import type { Alias, BackendTable } from './backend.ts'
+import type { Alias, BackendTable } from '../model/backend.ts'
 
 const named = (name: string): Alias[] => [{ name: `llamacpp:${name}` }]
 

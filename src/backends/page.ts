@@ -1,5 +1,5 @@
-import { SIGNALS, type Signal } from '../signals/signals.ts'
-import type { Alias, BackendTable, SignalRow } from './backend.ts'
+import type { Alias, BackendTable, SignalRow } from '../model/backend.ts'
+import { SIGNALS, type Signal } from '../model/signals.ts'
 import { TABLES } from './backends.ts'
 
 /** The page `docs/signals.md`: which series feeds which signal on which server. */

@@ -1,4 +1,4 @@
-import type { Alias, BackendTable } from './backend.ts'
+import type { Alias, BackendTable } from '../model/backend.ts'
 
 /** SGLang itself, and what its model gateway makes of the names. */
 const PREFIXES = ['sglang:', 'sglang_'] as const

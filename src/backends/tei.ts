@@ -1,4 +1,4 @@
-import type { BackendTable } from './backend.ts'
+import type { BackendTable } from '../model/backend.ts'
 
 /** The client's own faults: input that cannot be read, is too much, or asks for what this model does not do. */
 const CLIENT_FAULTS = ['validation', 'tokenization', 'batch_size', 'model_type', 'missing_values']

@@ -1,4 +1,4 @@
-import type { Alias, BackendTable } from './backend.ts'
+import type { Alias, BackendTable } from '../model/backend.ts'
 
 /** The Rust exporter adds no `_total`; servers that imitate these names through the Python client do. */
 function counter(name: string, more: Omit<Alias, 'name'> = {}): Alias[] {

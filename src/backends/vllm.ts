@@ -1,4 +1,4 @@
-import type { Alias, BackendTable, SignalRow } from './backend.ts'
+import type { Alias, BackendTable, SignalRow } from '../model/backend.ts'
 
 /**
  * vLLM itself; Ray Serve, in both of its spellings; vendors' agents, which turn the colon into an underscore; and

@@ -1,5 +1,5 @@
-import type { CanaryConfig, Endpoint } from '../config/config.ts'
-import type { Answer, Observation } from '../rules/observation.ts'
+import type { CanaryConfig, Endpoint } from '../model/config.ts'
+import type { Answer, Observation } from '../model/observation.ts'
 import type { CanaryOptions } from './exchange.ts'
 import { ollamaCanary } from './ollama.ts'
 import { openaiCanary } from './openai.ts'

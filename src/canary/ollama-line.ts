@@ -1,4 +1,4 @@
-import type { DataFault, Signal } from '../signals/signals.ts'
+import type { DataFault, Signal } from '../model/signals.ts'
 
 /** The last line of a generate stream. Durations in nanoseconds; one that is zero is left out by the server. */
 export interface FinalLine {

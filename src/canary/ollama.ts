@@ -1,7 +1,7 @@
-import type { Endpoint } from '../config/config.ts'
-import type { Answer, CanaryFacts } from '../rules/observation.ts'
+import type { Endpoint } from '../model/config.ts'
+import type { Answer, CanaryFacts } from '../model/observation.ts'
+import type { DataFault } from '../model/signals.ts'
 import { gaugeReadings } from '../signals/readings.ts'
-import type { DataFault } from '../signals/signals.ts'
 import { below, wholeModelName } from './address.ts'
 import { withinTime } from './deadline.ts'
 import {

@@ -1,5 +1,5 @@
-import type { Endpoint } from '../config/config.ts'
-import type { Answer, CanaryFacts } from '../rules/observation.ts'
+import type { Endpoint } from '../model/config.ts'
+import type { Answer, CanaryFacts } from '../model/observation.ts'
 import { gaugeReadings } from '../signals/readings.ts'
 import { below, openaiBase } from './address.ts'
 import { withinTime } from './deadline.ts'

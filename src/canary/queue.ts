@@ -1,5 +1,5 @@
 import { TABLES } from '../backends/backends.ts'
-import type { Endpoint } from '../config/config.ts'
+import type { Endpoint } from '../model/config.ts'
 import { createPageReader } from '../scrape/exposition.ts'
 import { get } from '../scrape/get.ts'
 import { readPage } from '../scrape/read.ts'

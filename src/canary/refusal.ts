@@ -1,5 +1,5 @@
-import type { CanaryFacts } from '../rules/observation.ts'
-import type { Failure } from '../state/failure.ts'
+import type { Failure } from '../model/failure.ts'
+import type { CanaryFacts } from '../model/observation.ts'
 
 /** What a server says when it will not take one request more. "CUDA device busy" is a fault, not a queue. */
 const BUSY =

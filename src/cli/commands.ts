@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { BACKENDS, type Backend } from '../backends/backend.ts'
+import { BACKENDS, type Backend } from '../model/backend.ts'
 import { withParameters } from '../secrets/parameters.ts'
 import { doctor } from './doctor.ts'
 import { loadEnvFile } from './env-file.ts'

@@ -1,11 +1,11 @@
-import type { Config, Endpoint } from '../config/config.ts'
 import { formatDuration } from '../config/duration.ts'
-import type { EndpointResult, RunResult } from '../result.ts'
+import type { Config, Endpoint } from '../model/config.ts'
+import { briefly } from '../model/failure.ts'
+import type { DerivedSignal } from '../model/notification.ts'
+import type { EndpointResult, RunResult } from '../model/result.ts'
 import type { Rule, RuleId, RuleUnit } from '../rules/catalogue.ts'
 import type { Evaluation } from '../rules/evaluate.ts'
 import { explain } from '../rules/why.ts'
-import { briefly } from '../state/failure.ts'
-import type { DerivedSignal } from '../state/notification.ts'
 
 /** The columns of the table: a signal, its heading, its unit, and the rule whose limit stands under the heading. */
 const COLUMNS: readonly { signal: DerivedSignal; head: string; unit: RuleUnit; rule?: RuleId }[] = [

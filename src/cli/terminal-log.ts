@@ -1,6 +1,6 @@
-import type { Config } from '../config/config.ts'
-import type { Log, LogFields } from '../io.ts'
 import { mask } from '../log.ts'
+import type { Config } from '../model/config.ts'
+import type { Log, LogFields } from '../model/io.ts'
 
 /** In the terminal the table says what a run did; only what is wrong is added. Any other `LOG_LEVEL` brings the JSON lines. */
 export function terminalLog({ secrets }: Config): Log {

@@ -1,5 +1,5 @@
-import type { Backend } from '../backends/backend.ts'
-import { prefixOf } from '../backends/backend.ts'
+import type { Backend } from '../model/backend.ts'
+import { prefixOf } from '../model/backend.ts'
 import type { Credentials } from './address.ts'
 import { baseUrl, metricsUrl, querySecrets, readAddress } from './address.ts'
 import type { Environment } from './environment.ts'

@@ -1,5 +1,5 @@
-import type { Backend } from '../backends/backend.ts'
-import { prefixOf } from '../backends/backend.ts'
+import type { Backend } from '../model/backend.ts'
+import { prefixOf } from '../model/backend.ts'
 import type { Setting } from './settings.ts'
 import type { Value } from './values.ts'
 

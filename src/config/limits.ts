@@ -1,6 +1,6 @@
+import { SIGNALS } from '../model/signals.ts'
 import type { RuleId, RuleSpec, RuleUnit } from '../rules/catalogue.ts'
 import { specOf } from '../rules/catalogue.ts'
-import { SIGNALS } from '../signals/signals.ts'
 import { parseDuration } from './duration.ts'
 import type { Refusal, Value } from './values.ts'
 import { isRefusal, value } from './values.ts'

@@ -1,4 +1,4 @@
-import type { LogLevel, StateConfig } from './config.ts'
+import type { LogLevel, StateConfig } from '../model/config.ts'
 import { parseDuration } from './duration.ts'
 import type { Environment } from './environment.ts'
 import { environmentOf, isSet, read } from './environment.ts'

@@ -1,5 +1,5 @@
-import type { Backend } from '../backends/backend.ts'
-import { prefixOf } from '../backends/backend.ts'
+import type { Backend } from '../model/backend.ts'
+import { prefixOf } from '../model/backend.ts'
 import type { Rule, RuleId } from '../rules/catalogue.ts'
 import { RULE_IDS, rulesOf, specOf } from '../rules/catalogue.ts'
 import type { Environment, Found } from './environment.ts'

@@ -1,5 +1,5 @@
-import type { Backend } from '../backends/backend.ts'
-import { prefixOf } from '../backends/backend.ts'
+import type { Backend } from '../model/backend.ts'
+import { prefixOf } from '../model/backend.ts'
 import { RULE_IDS, rulesOf } from '../rules/catalogue.ts'
 import { address } from './address.ts'
 import type { Value } from './values.ts'

@@ -1,4 +1,4 @@
-import type { StateConfig } from './config.ts'
+import type { StateConfig } from '../model/config.ts'
 import type { Environment } from './environment.ts'
 import { isSet, read } from './environment.ts'
 import { GENERAL } from './settings.ts'

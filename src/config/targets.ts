@@ -1,5 +1,5 @@
-import type { Backend } from '../backends/backend.ts'
-import { prefixOf } from '../backends/backend.ts'
+import type { Backend } from '../model/backend.ts'
+import { prefixOf } from '../model/backend.ts'
 import { readAddress } from './address.ts'
 import type { Environment } from './environment.ts'
 import { read } from './environment.ts'

@@ -1,6 +1,6 @@
-import { BACKENDS, type Backend, prefixOf } from '../backends/backend.ts'
 import { GENERAL, PER_ENDPOINT, RULE_ENDINGS } from '../config/settings.ts'
 import { mask } from '../log.ts'
+import { BACKENDS, type Backend, prefixOf } from '../model/backend.ts'
 import { rulesOf } from '../rules/catalogue.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>

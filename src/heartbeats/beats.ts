@@ -1,7 +1,7 @@
-import type { Endpoint } from '../config/config.ts'
-import type { BeatFacts, Observation } from '../rules/observation.ts'
+import type { Endpoint } from '../model/config.ts'
+import type { BeatFacts, Observation } from '../model/observation.ts'
+import type { Listed, Store } from '../model/store.ts'
 import { gaugeReadings } from '../signals/readings.ts'
-import type { Listed, Store } from '../state/store.ts'
 import { fromText, keyOf, PLAIN_SIZES } from './beat.ts'
 
 /** Objects read at once: a fleet of failed workers must not open hundreds of connections. */

@@ -1,6 +1,6 @@
-import { ConfigError } from '../config/config.ts'
 import { parseReceiver } from '../config/receiver.ts'
 import { createLog } from '../log.ts'
+import { ConfigError } from '../model/config.ts'
 import { openStore } from '../state/open.ts'
 import { type BeatAnswer, type BeatRequest, type LastWrite, receive } from './receive.ts'
 

@@ -1,7 +1,7 @@
-import type { Backend } from '../backends/backend.ts'
+import type { Backend } from '../model/backend.ts'
+import type { Failure } from '../model/failure.ts'
+import type { CanaryStatus, Notification, Verdict, VerdictKind } from '../model/notification.ts'
 import type { RuleId } from '../rules/catalogue.ts'
-import type { Failure } from '../state/failure.ts'
-import type { CanaryStatus, Notification, Verdict, VerdictKind } from '../state/notification.ts'
 import type { Advice } from '../verdict/advice-kinds.ts'
 import type { NumberTexts } from './numbers.ts'
 

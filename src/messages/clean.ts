@@ -1,4 +1,4 @@
-import type { Notification } from '../state/notification.ts'
+import type { Notification } from '../model/notification.ts'
 import { addressOf, foreign } from './foreign.ts'
 
 /** The facts of one message in the two forms that it needs: the title is never rendered, the body may be. */

@@ -1,4 +1,4 @@
-import type { Verdict } from '../state/notification.ts'
+import type { Verdict } from '../model/notification.ts'
 import type { Catalogue, Context } from './catalogue.ts'
 import { adviceEn } from './en/advice.ts'
 import { failuresEn } from './en/failures.ts'

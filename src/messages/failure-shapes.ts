@@ -1,4 +1,4 @@
-import type { Failure } from '../state/failure.ts'
+import type { Failure } from '../model/failure.ts'
 import type { FailureTexts } from './catalogue.ts'
 
 /** ` (ECONNREFUSED)`: the network's own code, where there is one. */

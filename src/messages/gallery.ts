@@ -1,4 +1,4 @@
-import type { Language } from '../config/config.ts'
+import type { Language } from '../model/config.ts'
 import { compose } from './compose.ts'
 import { group } from './group.ts'
 import { SAMPLE_NOW, samples } from './samples.ts'

@@ -1,5 +1,5 @@
-import { causeOf } from '../state/failure.ts'
-import type { Notification } from '../state/notification.ts'
+import { causeOf } from '../model/failure.ts'
+import type { Notification } from '../model/notification.ts'
 
 /** Up to this many endpoints have a message each; more are told together. */
 const APART = 3

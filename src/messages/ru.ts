@@ -1,4 +1,4 @@
-import type { Verdict } from '../state/notification.ts'
+import type { Verdict } from '../model/notification.ts'
 import type { Catalogue, Context } from './catalogue.ts'
 import { adviceRu } from './ru/advice.ts'
 import { failuresRu } from './ru/failures.ts'

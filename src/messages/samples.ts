@@ -1,6 +1,6 @@
+import { FAILURE_KINDS, type Failure } from '../model/failure.ts'
+import type { Notification, Numbers, Scene, Verdict } from '../model/notification.ts'
 import { type RuleId, specOf } from '../rules/catalogue.ts'
-import { FAILURE_KINDS, type Failure } from '../state/failure.ts'
-import type { Notification, Numbers, Scene, Verdict } from '../state/notification.ts'
 
 /** A message as a reader may get it: what it shows, and the facts of its group. */
 export interface Sample {

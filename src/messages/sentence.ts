@@ -1,4 +1,4 @@
-import type { Notification } from '../state/notification.ts'
+import type { Notification } from '../model/notification.ts'
 import type { Catalogue, Fact } from './catalogue.ts'
 
 /** Names of missing signals that are told; the rest is counted. */

@@ -1,4 +1,4 @@
-import type { Notification } from '../state/notification.ts'
+import type { Notification } from '../model/notification.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Facts } from './clean.ts'
 import { type Draft, fitTitle, type Line } from './fit.ts'

@@ -1,4 +1,4 @@
-import type { Notification, Scene } from '../state/notification.ts'
+import type { Notification, Scene } from '../model/notification.ts'
 import { advice } from '../verdict/advice.ts'
 import type { Catalogue, Context } from './catalogue.ts'
 import type { Line } from './fit.ts'

@@ -1,4 +1,4 @@
-import type { Failure } from '../state/failure.ts'
+import type { Failure } from '../model/failure.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Facts } from './clean.ts'
 import { type Draft, fitTitle, type Line } from './fit.ts'

@@ -1,9 +1,9 @@
-import type { PushConfig, PushServer } from '../config/config.ts'
 import { mask } from '../log.ts'
+import type { PushConfig, PushServer } from '../model/config.ts'
+import type { Failure } from '../model/failure.ts'
+import type { Message } from '../model/message.ts'
 import { discard, send, startDeadline } from '../scrape/get.ts'
 import { failureOf, neverSent, serverWords } from '../scrape/wire.ts'
-import type { Failure } from '../state/failure.ts'
-import type { Message } from './message.ts'
 import { type PushRequest, toRequest } from './notifly.ts'
 
 /** An alert is not held back longer, whatever the server asks. */

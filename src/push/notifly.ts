@@ -1,5 +1,5 @@
-import type { PushAuth, PushServer } from '../config/config.ts'
-import type { Message } from './message.ts'
+import type { PushAuth, PushServer } from '../model/config.ts'
+import type { Message } from '../model/message.ts'
 
 /** A push as the wire carries it: POST `body` to `url`. `url` and `headers` hold the token: neither is for the log. */
 export interface PushRequest {

@@ -1,4 +1,4 @@
-import type { IO } from '../io.ts'
+import type { IO } from '../model/io.ts'
 import { discard, openDispatcher, send, startDeadline } from '../scrape/get.ts'
 import { failureOf, serverWords } from '../scrape/wire.ts'
 

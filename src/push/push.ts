@@ -1,7 +1,7 @@
-import type { PushConfig, PushServer } from '../config/config.ts'
-import type { IO } from '../io.ts'
+import type { PushConfig, PushServer } from '../model/config.ts'
+import type { IO } from '../model/io.ts'
+import type { Message } from '../model/message.ts'
 import { type Action, attempt, classify, type Try } from './attempt.ts'
-import type { Message } from './message.ts'
 import { advice, report } from './report.ts'
 
 export interface PushOptions {

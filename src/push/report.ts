@@ -1,6 +1,6 @@
-import type { PushServer } from '../config/config.ts'
-import type { Log } from '../io.ts'
-import type { Failure } from '../state/failure.ts'
+import type { PushServer } from '../model/config.ts'
+import type { Failure } from '../model/failure.ts'
+import type { Log } from '../model/io.ts'
 import type { Action, Try } from './attempt.ts'
 
 /** Which push, to whom, and the how-many-th try. */

@@ -1,4 +1,4 @@
-import type { Backend } from '../backends/backend.ts'
+import type { Backend } from '../model/backend.ts'
 
 /** What a rule's number is, which decides how its limit may be written and how it is shown. */
 export type RuleUnit = 'requests' | 'seconds' | 'share' | 'fall' | 'times' | 'per-second' | 'runs' | '°C' | 'switch'

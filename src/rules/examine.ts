@@ -1,7 +1,7 @@
-import { type Alias, type Backend, type BackendTable, prefixOf, type SignalRow } from '../backends/backend.ts'
-import type { Endpoint } from '../config/config.ts'
-import type { Readings, Signal } from '../signals/signals.ts'
-import { SIGNALS } from '../signals/signals.ts'
+import { type Alias, type Backend, type BackendTable, prefixOf, type SignalRow } from '../model/backend.ts'
+import type { Endpoint } from '../model/config.ts'
+import type { Readings, Signal } from '../model/signals.ts'
+import { SIGNALS } from '../model/signals.ts'
 import type { Rule } from './catalogue.ts'
 import { isPresent, signalsFor } from './missing.ts'
 

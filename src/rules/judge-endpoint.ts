@@ -1,4 +1,4 @@
-import type { About, Notification, Reason, Scene } from '../state/notification.ts'
+import type { About, Notification, Reason, Scene } from '../model/notification.ts'
 import { alertKey, isClaimed } from '../state/outbox.ts'
 import type { Alert, Outgoing } from '../state/state.ts'
 import type { Rule } from './catalogue.ts'

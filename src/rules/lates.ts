@@ -1,4 +1,4 @@
-import type { Notification } from '../state/notification.ts'
+import type { Notification } from '../model/notification.ts'
 import { isClaimed } from '../state/outbox.ts'
 import type { Outgoing } from '../state/state.ts'
 

@@ -1,5 +1,5 @@
+import type { DerivedSignal } from '../model/notification.ts'
 import { bin, past } from '../signals/baseline.ts'
-import type { DerivedSignal } from '../state/notification.ts'
 import type { Rule } from './catalogue.ts'
 import { rateNow } from './past.ts'
 import { medianOfOthers, type Siblings } from './siblings.ts'

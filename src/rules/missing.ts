@@ -1,6 +1,6 @@
-import type { Backend, BackendTable, ScrapedBackend } from '../backends/backend.ts'
 import { TABLES } from '../backends/backends.ts'
-import { type CounterSignal, type Readings, SIGNALS, type Signal } from '../signals/signals.ts'
+import type { Backend, BackendTable, ScrapedBackend } from '../model/backend.ts'
+import { type CounterSignal, type Readings, SIGNALS, type Signal } from '../model/signals.ts'
 import type { Measure, Rule } from './catalogue.ts'
 
 /**

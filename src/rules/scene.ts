@@ -1,5 +1,5 @@
 import { shownUrl } from '../config/address.ts'
-import type { DerivedSignal, Numbers, Scene, Verdict } from '../state/notification.ts'
+import type { DerivedSignal, Numbers, Scene, Verdict } from '../model/notification.ts'
 import { mainSignal, type View } from './view.ts'
 
 /** Numbers that a message may show; totals since the server's start are not among them. */

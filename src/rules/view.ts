@@ -1,11 +1,11 @@
-import type { Backend } from '../backends/backend.ts'
-import type { Endpoint } from '../config/config.ts'
+import type { Backend } from '../model/backend.ts'
+import type { Endpoint } from '../model/config.ts'
+import type { Observation } from '../model/observation.ts'
+import type { CounterSignal, DataFault, Readings } from '../model/signals.ts'
 import { type Derived, derive } from '../signals/derive.ts'
-import type { CounterSignal, DataFault, Readings } from '../signals/signals.ts'
 import { type Increases, increases, remember, sinceLast } from '../signals/window.ts'
 import type { EndpointState } from '../state/state.ts'
 import { missingSignals, seenSignals } from './missing.ts'
-import type { Observation } from './observation.ts'
 
 /** One endpoint in one run: what was known before, what it answered, and what follows from both. */
 export interface View {

@@ -1,8 +1,8 @@
-import type { HistogramSignal, Signal } from '../signals/signals.ts'
+import { wordsOf } from '../model/observation.ts'
+import type { HistogramSignal, Signal } from '../model/signals.ts'
 import type { Rule } from './catalogue.ts'
 import type { Decision } from './decision.ts'
 import { isPresent, signalsFor } from './missing.ts'
-import { wordsOf } from './observation.ts'
 import { rateNow } from './past.ts'
 import type { View } from './view.ts'
 

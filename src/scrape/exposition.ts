@@ -1,4 +1,4 @@
-import type { BackendTable } from '../backends/backend.ts'
+import type { BackendTable } from '../model/backend.ts'
 import { endOfName, isSample, readDecimal } from './line.ts'
 import { createLineReader, isAt, ownText } from './lines.ts'
 import type { Buckets, Page, Sample } from './page.ts'

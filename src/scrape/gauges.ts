@@ -1,5 +1,5 @@
-import type { SignalRow } from '../backends/backend.ts'
-import type { GaugeReading, LabelSet, Signal } from '../signals/signals.ts'
+import type { SignalRow } from '../model/backend.ts'
+import type { GaugeReading, LabelSet, Signal } from '../model/signals.ts'
 import { type FaultKind, faultOf, type Outcome } from './outcome.ts'
 import type { Page, Sample } from './page.ts'
 import type { Selection } from './select.ts'

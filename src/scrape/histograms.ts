@@ -1,4 +1,4 @@
-import type { HistogramReading, LabelSet } from '../signals/signals.ts'
+import type { HistogramReading, LabelSet } from '../model/signals.ts'
 import type { FaultKind, Outcome } from './outcome.ts'
 import type { Buckets, Page, Sample } from './page.ts'
 import type { Selection } from './select.ts'

@@ -1,5 +1,5 @@
-import type { BackendTable } from '../backends/backend.ts'
-import { type DataFault, type Readings, SIGNALS, type Signal } from '../signals/signals.ts'
+import type { BackendTable } from '../model/backend.ts'
+import { type DataFault, type Readings, SIGNALS, type Signal } from '../model/signals.ts'
 import type { Page } from './page.ts'
 import type { Selection } from './select.ts'
 

@@ -1,4 +1,4 @@
-import type { LabelSet } from '../signals/signals.ts'
+import type { LabelSet } from '../model/signals.ts'
 
 /** One label set of a page: the same object for every sample that has it, in whatever order its labels were written. */
 export interface Labels {

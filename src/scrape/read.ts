@@ -1,5 +1,5 @@
-import type { BackendTable } from '../backends/backend.ts'
-import type { CounterSignal, GaugeSignal, HistogramSignal, Readings } from '../signals/signals.ts'
+import type { BackendTable } from '../model/backend.ts'
+import type { CounterSignal, GaugeSignal, HistogramSignal, Readings } from '../model/signals.ts'
 import { readCounters } from './counters.ts'
 import { readGauge } from './gauges.ts'
 import { readHistograms } from './histograms.ts'

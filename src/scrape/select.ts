@@ -1,5 +1,5 @@
-import type { Alias, BackendTable } from '../backends/backend.ts'
-import type { LabelSet } from '../signals/signals.ts'
+import type { Alias, BackendTable } from '../model/backend.ts'
+import type { LabelSet } from '../model/signals.ts'
 import { type Labels, labelSet, type Page } from './page.ts'
 
 /** Samples with an own timestamp further from the scrape than this say nothing about now. */

@@ -1,5 +1,5 @@
-import type { Alias, BackendTable, SignalRow } from '../backends/backend.ts'
-import { SIGNALS, type Signal, type SignalKind } from '../signals/signals.ts'
+import type { Alias, BackendTable, SignalRow } from '../model/backend.ts'
+import { SIGNALS, type Signal, type SignalKind } from '../model/signals.ts'
 
 /** A sample name that a table asks for, and what a reader does with it. */
 export interface Wanted {

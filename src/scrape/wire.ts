@@ -1,5 +1,5 @@
 import { mask } from '../log.ts'
-import type { Failure } from '../state/failure.ts'
+import type { Failure } from '../model/failure.ts'
 
 /**
  * What an exception of `fetch` or of reading its body means, by error name and by the codes in its causes.

@@ -1,5 +1,5 @@
+import type { DataFault, HistogramReading, HistogramSignal, LabelSet } from '../model/signals.ts'
 import { addBuckets, addSums, cumulative, type HistogramPast, sameBound } from './series.ts'
-import type { DataFault, HistogramReading, HistogramSignal, LabelSet } from './signals.ts'
 
 /** Observations of one histogram between two readings, as {@link HistogramReading} has them: cumulative, never falling. */
 export interface HistogramIncrease {

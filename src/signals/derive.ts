@@ -1,6 +1,6 @@
-import type { DerivedSignal, Numbers } from '../state/notification.ts'
+import type { DerivedSignal, Numbers } from '../model/notification.ts'
+import type { CounterSignal, DataFault, GaugeSignal, HistogramSignal, Readings } from '../model/signals.ts'
 import { mean, quantile } from './quantile.ts'
-import type { CounterSignal, DataFault, GaugeSignal, HistogramSignal, Readings } from './signals.ts'
 import type { Increases } from './window.ts'
 
 /** Tokens looked up in the window, below which a hit share says nothing. */

@@ -1,4 +1,4 @@
-import type { GaugeSignal, Readings } from './signals.ts'
+import type { GaugeSignal, Readings } from '../model/signals.ts'
 
 /** Readings of an endpoint that said nothing yet: every signal unknown. */
 export function emptyReadings(): Readings {

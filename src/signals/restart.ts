@@ -1,4 +1,4 @@
-import type { LabelSet, Readings } from './signals.ts'
+import type { LabelSet, Readings } from '../model/signals.ts'
 import type { History } from './window.ts'
 
 /**

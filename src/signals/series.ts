@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
+import type { CounterReading, HistogramReading } from '../model/signals.ts'
 import { NUMBERS, NUMBERS_OR_NULL } from './numbers.ts'
-import type { CounterReading, HistogramReading } from './signals.ts'
 
 /** Two start times further apart than this, in seconds, are two starts. */
 const SAME_START = 1

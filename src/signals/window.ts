@@ -1,4 +1,14 @@
 import * as z from 'zod/mini'
+import {
+  type CounterSignal,
+  type DataFault,
+  type HistogramSignal,
+  type LabelSet,
+  type Readings,
+  SIGNALS,
+  type Signal,
+  type SignalKind,
+} from '../model/signals.ts'
 import { combine, type HistogramIncrease } from './combine.ts'
 import { NUMBERS } from './numbers.ts'
 import { isAnotherProcess, isAsBeforeItsFirstRequest } from './restart.ts'
@@ -16,16 +26,6 @@ import {
   thinCounter,
   thinHistogram,
 } from './series.ts'
-import {
-  type CounterSignal,
-  type DataFault,
-  type HistogramSignal,
-  type LabelSet,
-  type Readings,
-  SIGNALS,
-  type Signal,
-  type SignalKind,
-} from './signals.ts'
 import { keep } from './thinning.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
 import path from 'node:path'
+import { type Listed, type Saved, type Store, type Stored, StoreError, type Version } from '../model/store.ts'
 import { withLock } from './lock.ts'
-import { type Listed, type Saved, type Store, type Stored, StoreError, type Version } from './store.ts'
 
 /** Milliseconds. */
 const LEFTOVER_AFTER = 3_600_000

@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { link, readFile, stat, unlink, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreError } from './store.ts'
+import { StoreError } from '../model/store.ts'
 
 /** Milliseconds. A lock is held for a few of them; one this old was left behind by a process that died or froze. */
 const STALE_AFTER = 10_000

@@ -1,4 +1,4 @@
-import { type Listed, type Saved, type Store, type Stored, StoreError, type Version } from './store.ts'
+import { type Listed, type Saved, type Store, type Stored, StoreError, type Version } from '../model/store.ts'
 
 interface Held {
   text: string

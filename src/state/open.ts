@@ -1,7 +1,7 @@
-import type { StateConfig } from '../config/config.ts'
+import type { StateConfig } from '../model/config.ts'
+import type { Store } from '../model/store.ts'
 import { openFileStore } from './file.ts'
 import { openS3Store } from './s3.ts'
-import type { Store } from './store.ts'
 
 /** The store that the configuration names. */
 export function openStore(config: StateConfig): Store {

@@ -1,4 +1,4 @@
-import type { Notification } from './notification.ts'
+import type { Notification } from '../model/notification.ts'
 import type { Alert, Outgoing, State } from './state.ts'
 
 /** What came of trying to deliver one notification. */

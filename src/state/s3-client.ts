@@ -1,5 +1,5 @@
 import { S3Client } from '@aws-sdk/client-s3'
-import type { StateConfig } from '../config/config.ts'
+import type { StateConfig } from '../model/config.ts'
 
 export type S3Config = Extract<StateConfig, { kind: 's3' }>
 

@@ -1,4 +1,4 @@
-import { StoreError } from './store.ts'
+import { StoreError } from '../model/store.ts'
 
 /** What an S3 store's refusal means for us. */
 export type Refusal =

@@ -7,9 +7,9 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
+import type { Listed, Stored, Version } from '../model/store.ts'
 import { type S3Config, withDeadline } from './s3-client.ts'
 import { refusalOf, toStoreError } from './s3-errors.ts'
-import type { Listed, Stored, Version } from './store.ts'
 
 /** One opened store. */
 export interface OpenBucket {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { Saved, Version } from '../model/store.ts'
 import { refusalOf, toStoreError } from './s3-errors.ts'
 import { address, type Found, NoObject, type OpenBucket, pause, read, send, twice, without } from './s3-requests.ts'
-import type { Saved, Version } from './store.ts'
 
 const ATTEMPTS = 5
 

@@ -1,8 +1,8 @@
+import { type Saved, type Store, type Stored, StoreError, type Version } from '../model/store.ts'
 import { createS3Client, type S3Config } from './s3-client.ts'
 import { refusalOf } from './s3-errors.ts'
 import { address, type Condition, list, type OpenBucket, read, send, twice, without } from './s3-requests.ts'
 import { compareAndSwap } from './s3-write.ts'
-import { type Saved, type Store, type Stored, StoreError, type Version } from './store.ts'
 
 /**
  * State as objects of a bucket, written with `If-Match` and `If-None-Match`: of two runs that decided from the same

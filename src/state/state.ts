@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
 import english from 'zod/v4/locales/en.js'
+import { FAILURE_KINDS } from '../model/failure.ts'
+import type { About, Notification } from '../model/notification.ts'
+import { isAbout, isNotification } from '../model/notification-form.ts'
 import { BASELINE } from '../signals/baseline.ts'
 import { HISTORY } from '../signals/window.ts'
-import { FAILURE_KINDS } from './failure.ts'
-import type { About, Notification } from './notification.ts'
-import { isAbout, isNotification } from './notification-form.ts'
 
 /** The schema version this code writes; see `docs/state.md`. */
 export const STATE_VERSION = 1

@@ -1,4 +1,4 @@
-import type { Config, Endpoint, Shard } from '../config/config.ts'
+import type { Config, Endpoint, Shard } from '../model/config.ts'
 
 /** Reads `2/8`, the second of eight. @returns what is wrong with it, as text. */
 export function parseShard(text: unknown): Shard | string {

@@ -1,4 +1,4 @@
-import type { Failure } from '../state/failure.ts'
+import type { Failure } from '../model/failure.ts'
 
 /**
  * What to do, as data; the words are in the catalogues. The prefix of a key names the only server whose settings its

@@ -1,7 +1,7 @@
-import type { Backend } from '../backends/backend.ts'
+import type { Backend } from '../model/backend.ts'
+import type { Failure } from '../model/failure.ts'
+import type { Notification, Scene, VerdictKind } from '../model/notification.ts'
 import type { RuleId } from '../rules/catalogue.ts'
-import type { Failure } from '../state/failure.ts'
-import type { Notification, Scene, VerdictKind } from '../state/notification.ts'
 import type { Advice } from './advice-kinds.ts'
 
 /** The KV cache has room for more requests at once below this share. */

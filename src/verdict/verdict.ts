@@ -1,4 +1,4 @@
-import type { Verdict } from '../state/notification.ts'
+import type { Verdict } from '../model/notification.ts'
 
 /** What the endpoint did in the span that is judged: since the last run, widened until 20 requests have finished. Unknown is absent. */
 export interface Work {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { ScrapedBackend } from '../../src/backends/backend.ts'
 import { TABLES } from '../../src/backends/backends.ts'
+import type { ScrapedBackend } from '../../src/model/backend.ts'
+import { SIGNALS, type Signal } from '../../src/model/signals.ts'
 import { RULES } from '../../src/rules/catalogue.ts'
 import { missingSignals } from '../../src/rules/missing.ts'
-import { SIGNALS, type Signal } from '../../src/signals/signals.ts'
 import { readingsOf } from '../scrape/reading.ts'
 
 const BACKENDS = Object.keys(TABLES) as ScrapedBackend[]

@@ -1,8 +1,8 @@
 import type { CanaryOptions } from '../../src/canary/exchange.ts'
-import type { Endpoint } from '../../src/config/config.ts'
-import type { Answer, CanaryFacts } from '../../src/rules/observation.ts'
+import type { Endpoint } from '../../src/model/config.ts'
+import type { Failure } from '../../src/model/failure.ts'
+import type { Answer, CanaryFacts } from '../../src/model/observation.ts'
 import { openDispatcher } from '../../src/scrape/get.ts'
-import type { Failure } from '../../src/state/failure.ts'
 
 export function endpointAt(url: string, change: Partial<Endpoint> = {}): Endpoint {
   return {

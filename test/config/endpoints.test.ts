@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { describe, expect, test } from 'vitest'
-import type { Backend } from '../../src/backends/backend.ts'
 import { BAD_PORTS } from '../../src/config/address.ts'
+import type { Backend } from '../../src/model/backend.ts'
 import { configOf, endpointOf, problemsOf } from './outcome.ts'
 
 const names = (text: string) =>

@@ -1,7 +1,7 @@
 import { assert } from 'vitest'
-import type { Backend } from '../../src/backends/backend.ts'
-import type { Config, Endpoint } from '../../src/config/config.ts'
 import { parseConfig } from '../../src/config/parse.ts'
+import type { Backend } from '../../src/model/backend.ts'
+import type { Config, Endpoint } from '../../src/model/config.ts'
 import type { Rule, RuleId } from '../../src/rules/catalogue.ts'
 
 type Variables = Record<string, string | undefined>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Backend } from '../../src/backends/backend.ts'
-import { ConfigError } from '../../src/config/config.ts'
+import type { Backend } from '../../src/model/backend.ts'
+import { ConfigError } from '../../src/model/config.ts'
 import { configOf, endpointOf, problemsOf } from './outcome.ts'
 
 const LAMBDA = {

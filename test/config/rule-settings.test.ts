@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Backend } from '../../src/backends/backend.ts'
+import type { Backend } from '../../src/model/backend.ts'
 import type { RuleId } from '../../src/rules/catalogue.ts'
 import { RULES, rulesOf } from '../../src/rules/catalogue.ts'
 import { configOf, endpointOf, problemsOf, ruleOf } from './outcome.ts'

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { Fact } from '../../src/messages/catalogue.ts'
 import { en } from '../../src/messages/en.ts'
-import { FAILURE_KINDS } from '../../src/state/failure.ts'
-import type { VerdictKind } from '../../src/state/notification.ts'
+import { FAILURE_KINDS } from '../../src/model/failure.ts'
+import type { VerdictKind } from '../../src/model/notification.ts'
 import { toStoreError } from '../../src/state/s3-errors.ts'
 
 const page = readFileSync('docs/troubleshooting.md', 'utf8')

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Store } from '../../src/model/store.ts'
 import { openFileStore } from '../../src/state/file.ts'
 import { openS3Store } from '../../src/state/s3.ts'
-import type { Store } from '../../src/state/store.ts'
 import { CREDENTIALS, startS3 } from '../state/s3-server.ts'
 
 /** A fresh place for state, as the variables of a process name it. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { RunResult } from '../../src/result.ts'
+import type { RunResult } from '../../src/model/result.ts'
 
 /** How one run of a process ended; `gone`: the process died in it. */
 export interface Ended {

@@ -1,11 +1,11 @@
 import { parseConfig } from '../../src/config/parse.ts'
-import type { IO } from '../../src/io.ts'
 import { createLog } from '../../src/log.ts'
+import type { IO } from '../../src/model/io.ts'
+import type { Store } from '../../src/model/store.ts'
 import { type RunReport, run } from '../../src/run.ts'
 import { type Inbox, openInbox } from '../../src/simulator/inbox.ts'
 import { createMemoryStore } from '../../src/state/memory.ts'
 import { readState, type State } from '../../src/state/state.ts'
-import type { Store } from '../../src/state/store.ts'
 import { openWatched, type Watched } from './watched.ts'
 
 export interface Watch {

@@ -5,10 +5,10 @@ import { describe, expect, test } from 'vitest'
 import { PLAIN_SIZES, toText } from '../../src/heartbeats/beat.ts'
 import { readBeats } from '../../src/heartbeats/beats.ts'
 import { receive } from '../../src/heartbeats/receive.ts'
+import type { Store } from '../../src/model/store.ts'
+import { StoreError } from '../../src/model/store.ts'
 import { openFileStore } from '../../src/state/file.ts'
 import { createMemoryStore } from '../../src/state/memory.ts'
-import type { Store } from '../../src/state/store.ts'
-import { StoreError } from '../../src/state/store.ts'
 import { endpointAt } from '../canary/asking.ts'
 
 const worker = (name: string) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseConfig } from '../../src/config/parse.ts'
 import { type LastWrite, receive } from '../../src/heartbeats/receive.ts'
-import type { IO } from '../../src/io.ts'
+import type { IO } from '../../src/model/io.ts'
 import { run } from '../../src/run.ts'
 import { createMemoryStore } from '../../src/state/memory.ts'
 

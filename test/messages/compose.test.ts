@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Language } from '../../src/config/config.ts'
 import { compose } from '../../src/messages/compose.ts'
-import type { Failure } from '../../src/state/failure.ts'
-import type { Notification } from '../../src/state/notification.ts'
+import type { Language } from '../../src/model/config.ts'
+import type { Failure } from '../../src/model/failure.ts'
+import type { Notification } from '../../src/model/notification.ts'
 import { downFact, MINUTE, NOW, queueFact } from './facts.ts'
 
 const options = { markdown: false, link: () => undefined, now: NOW }

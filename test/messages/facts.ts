@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { BACKENDS } from '../../src/backends/backend.ts'
+import { BACKENDS } from '../../src/model/backend.ts'
+import { FAILURE_KINDS } from '../../src/model/failure.ts'
+import type { Notification, Scene } from '../../src/model/notification.ts'
 import { RULE_IDS } from '../../src/rules/catalogue.ts'
-import { FAILURE_KINDS } from '../../src/state/failure.ts'
-import type { Notification, Scene } from '../../src/state/notification.ts'
 
 export const NOW = Date.UTC(2026, 10, 30, 14, 5)
 export const MINUTE = 60_000

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { group } from '../../src/messages/group.ts'
-import type { Notification } from '../../src/state/notification.ts'
+import type { Notification } from '../../src/model/notification.ts'
 import { downFact, NOW, queueFact } from './facts.ts'
 
 const at = (endpoint: string, over: Partial<Notification> = {}) =>

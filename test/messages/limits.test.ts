@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Language } from '../../src/config/config.ts'
 import { compose } from '../../src/messages/compose.ts'
 import { bytesOf } from '../../src/messages/foreign.ts'
 import { group } from '../../src/messages/group.ts'
-import type { Notification } from '../../src/state/notification.ts'
+import type { Language } from '../../src/model/config.ts'
+import type { Notification } from '../../src/model/notification.ts'
 import { anyFact, HOSTILE, NOW, queueFact } from './facts.ts'
 
 const options = { markdown: false, link: () => undefined, now: NOW }

@@ -1,14 +1,14 @@
-import type { Config } from '../../src/config/config.ts'
 import { parseConfig } from '../../src/config/parse.ts'
-import type { IO } from '../../src/io.ts'
+import type { Config } from '../../src/model/config.ts'
+import type { IO } from '../../src/model/io.ts'
+import type { Observation } from '../../src/model/observation.ts'
+import { type Saved, type Store, type Stored, StoreError, type Version } from '../../src/model/store.ts'
 import type { Network } from '../../src/network.ts'
 import type { PushOutcome } from '../../src/push/push.ts'
-import type { Observation } from '../../src/rules/observation.ts'
 import { type RunReport, run } from '../../src/run.ts'
 import { emptyReadings } from '../../src/signals/readings.ts'
 import { createMemoryStore } from '../../src/state/memory.ts'
 import { readState } from '../../src/state/state.ts'
-import { type Saved, type Store, type Stored, StoreError, type Version } from '../../src/state/store.ts'
 
 /** What the endpoints show in one turn. */
 export type Weather = 'low' | 'between' | 'high' | 'fails' | 'restarts' | 'one-fails'

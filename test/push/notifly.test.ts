@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Message } from '../../src/push/message.ts'
+import type { Message } from '../../src/model/message.ts'
 import { toRequest } from '../../src/push/notifly.ts'
 
 const message: Message = { title: 'Queue is long', body: '42 requests wait', priority: 8 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ScrapedBackend } from '../../src/backends/backend.ts'
+import type { ScrapedBackend } from '../../src/model/backend.ts'
 import { page, vllm } from '../stories/pages.ts'
 import { play } from './playing.ts'
 

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { BACKENDS } from '../../src/backends/backend.ts'
+import { BACKENDS } from '../../src/model/backend.ts'
 import { createEngine } from '../../src/simulator/engine.ts'
 import { type Inbox, openInbox } from '../../src/simulator/inbox.ts'
 import { type Loopback, serveOnLoopback } from '../../src/simulator/loopback.ts'

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import parsePrometheusTextFormat from 'parse-prometheus-text-format'
 import { describe, expect, test } from 'vitest'
-import type { ScrapedBackend } from '../../src/backends/backend.ts'
 import { TABLES } from '../../src/backends/backends.ts'
+import type { ScrapedBackend } from '../../src/model/backend.ts'
+import type { Readings } from '../../src/model/signals.ts'
 import { createPageReader } from '../../src/scrape/exposition.ts'
-import type { Readings } from '../../src/signals/signals.ts'
 import { pageOf, readingsOf, totalOf } from './reading.ts'
 
 const FOLDER = path.resolve('../shared/metrics')

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { vllmBody } from '../../bench/body.ts'
-import type { ScrapedBackend } from '../../src/backends/backend.ts'
 import { TABLES } from '../../src/backends/backends.ts'
+import type { ScrapedBackend } from '../../src/model/backend.ts'
+import { SIGNALS, type Signal } from '../../src/model/signals.ts'
 import { createPageReader } from '../../src/scrape/exposition.ts'
 import type { Page } from '../../src/scrape/page.ts'
 import { readPage } from '../../src/scrape/read.ts'
-import { SIGNALS, type Signal } from '../../src/signals/signals.ts'
 import { NOW, readingsOf } from './reading.ts'
 
 const BACKENDS = Object.keys(TABLES) as ScrapedBackend[]

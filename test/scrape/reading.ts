@@ -1,9 +1,9 @@
-import type { ScrapedBackend } from '../../src/backends/backend.ts'
 import { TABLES } from '../../src/backends/backends.ts'
+import type { ScrapedBackend } from '../../src/model/backend.ts'
+import type { Readings } from '../../src/model/signals.ts'
 import { createPageReader } from '../../src/scrape/exposition.ts'
 import type { Page } from '../../src/scrape/page.ts'
 import { readPage } from '../../src/scrape/read.ts'
-import type { Readings } from '../../src/signals/signals.ts'
 
 /** 2026-11-30T12:00:00Z. */
 export const NOW = 1_796_040_000_000

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { CounterSignal, HistogramReading, Readings } from '../../src/model/signals.ts'
 import { derive } from '../../src/signals/derive.ts'
 import { emptyReadings } from '../../src/signals/readings.ts'
-import type { CounterSignal, HistogramReading, Readings } from '../../src/signals/signals.ts'
 import { increases, remember } from '../../src/signals/window.ts'
 
 const MINUTE = 60_000

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { HistogramReading, LabelSet, Readings } from '../../src/model/signals.ts'
 import type { HistogramIncrease } from '../../src/signals/combine.ts'
 import { quantile } from '../../src/signals/quantile.ts'
 import { emptyReadings } from '../../src/signals/readings.ts'
-import type { HistogramReading, LabelSet, Readings } from '../../src/signals/signals.ts'
 import { HISTORY, increases, remember } from '../../src/signals/window.ts'
 
 /*

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { CounterReading, HistogramReading, LabelSet, Readings } from '../../src/model/signals.ts'
 import { quantile } from '../../src/signals/quantile.ts'
 import { emptyReadings } from '../../src/signals/readings.ts'
-import type { CounterReading, HistogramReading, LabelSet, Readings } from '../../src/signals/signals.ts'
 import { HISTORY, type History, increases, type Remembered, remember, sinceLast } from '../../src/signals/window.ts'
 
 const SECOND = 1_000

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { EndpointResult } from '../../src/result.ts'
+import type { EndpointResult } from '../../src/model/result.ts'
 import { isWhole, play } from '../../src/simulator/demo.ts'
 import type { Received } from '../../src/simulator/inbox.ts'
 import { ollamaStory } from '../../src/simulator/ollama-story.ts'

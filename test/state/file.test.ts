@@ -4,8 +4,8 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { StoreError } from '../../src/model/store.ts'
 import { openFileStore } from '../../src/state/file.ts'
-import { StoreError } from '../../src/state/store.ts'
 
 const KEY = 'vllm.json'
 const LOCK = `.${KEY}.lock`

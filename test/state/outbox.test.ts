@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Notification } from '../../src/state/notification.ts'
+import type { Notification } from '../../src/model/notification.ts'
 import { claimDue, type Delivery, enqueue, firstAtOf, settle } from '../../src/state/outbox.ts'
 import { emptyState, type State } from '../../src/state/state.ts'
 

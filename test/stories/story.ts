@@ -1,4 +1,4 @@
-import type { Backend } from '../../src/backends/backend.ts'
+import type { Backend } from '../../src/model/backend.ts'
 import type { RuleId } from '../../src/rules/catalogue.ts'
 
 /** What one endpoint answers in one run: a page, a status with a body, or no connection. */

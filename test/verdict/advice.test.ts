@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { BACKENDS, type Backend } from '../../src/backends/backend.ts'
 import { CATALOGUES } from '../../src/messages/compose.ts'
 import { say } from '../../src/messages/surroundings.ts'
+import { BACKENDS, type Backend } from '../../src/model/backend.ts'
+import { FAILURE_KINDS } from '../../src/model/failure.ts'
+import type { Notification, Scene, VerdictKind } from '../../src/model/notification.ts'
 import { RULE_IDS, specOf } from '../../src/rules/catalogue.ts'
-import { FAILURE_KINDS } from '../../src/state/failure.ts'
-import type { Notification, Scene, VerdictKind } from '../../src/state/notification.ts'
 import { advice } from '../../src/verdict/advice.ts'
 
 /** Settings that each server has; a setting of one may not be told to the owner of another. */

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { TABLES } from '../../src/backends/backends.ts'
-import type { Config } from '../../src/config/config.ts'
 import { parseConfig } from '../../src/config/parse.ts'
+import type { Config } from '../../src/model/config.ts'
+import type { Notification, VerdictKind } from '../../src/model/notification.ts'
+import type { Observation } from '../../src/model/observation.ts'
 import { evaluate } from '../../src/rules/evaluate.ts'
-import type { Observation } from '../../src/rules/observation.ts'
 import { createPageReader } from '../../src/scrape/exposition.ts'
 import { readPage } from '../../src/scrape/read.ts'
 import { createEngine, type Engine } from '../../src/simulator/engine.ts'
 import { vllmPage } from '../../src/simulator/page.ts'
-import type { Notification, VerdictKind } from '../../src/state/notification.ts'
 import { emptyState, type State } from '../../src/state/state.ts'
 
 const START = Date.UTC(2026, 10, 30, 12)

@@ -1,7 +1,7 @@
-import type { Backend } from './backends/backend.ts'
-import type { RuleId } from './rules/catalogue.ts'
-import type { Failure } from './state/failure.ts'
-import type { DerivedSignal, Numbers, VerdictKind } from './state/notification.ts'
+import type { RuleId } from '../rules/catalogue.ts'
+import type { Backend } from './backend.ts'
+import type { Failure } from './failure.ts'
+import type { DerivedSignal, Numbers, VerdictKind } from './notification.ts'
 
 export interface EndpointResult {
   name: string

@@ -1,5 +1,5 @@
-import type { Backend } from '../backends/backend.ts'
 import type { RuleId } from '../rules/catalogue.ts'
+import type { Backend } from './backend.ts'
 import type { Failure } from './failure.ts'
 
 /**

@@ -1,7 +1,7 @@
-import type { Endpoint } from '../config/config.ts'
-import type { Readings } from '../signals/signals.ts'
-import type { Failure } from '../state/failure.ts'
-import type { CanaryStatus } from '../state/notification.ts'
+import type { Endpoint } from './config.ts'
+import type { Failure } from './failure.ts'
+import type { CanaryStatus } from './notification.ts'
+import type { Readings } from './signals.ts'
 
 /** What a canary met. */
 export interface CanaryFacts {

@@ -1,6 +1,6 @@
-import type { Backend } from '../backends/backend.ts'
+import type { Source, Target } from '../config/targets.ts'
 import type { Rule } from '../rules/catalogue.ts'
-import type { Source, Target } from './targets.ts'
+import type { Backend } from './backend.ts'
 
 export type Language = 'en' | 'ru'
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'

@@ -1,4 +1,4 @@
-import type { Signal } from '../signals/signals.ts'
+import type { Signal } from './signals.ts'
 
 /** The kinds of server we watch, in the order of the documentation. */
 export const BACKENDS = [

@@ -1,4 +1,4 @@
-import type { Store } from './state/store.ts'
+import type { Store } from './store.ts'
 
 /** One structured line; values are masked before they are written. */
 export type LogFields = Record<string, unknown>
