@@ -1,9 +1,9 @@
 import { parseConfig } from '../src/config/parse.ts'
+import { createEntrance } from '../src/http/concurrency-limit.ts'
+import { get, openDispatcher } from '../src/http/get.ts'
 import type { Endpoint } from '../src/model/config.ts'
 import { run } from '../src/run.ts'
 import { realIO } from '../src/scheduled.ts'
-import { createEntrance } from '../src/scrape/entrance.ts'
-import { get, openDispatcher } from '../src/scrape/get.ts'
 import type { Listening } from './servers.ts'
 
 /** What one process is to do: runs of the vLLM function over some endpoints, one a message. */

@@ -1,3 +1,4 @@
+import { openDispatcher } from './http/get.ts'
 import { withFields } from './log.ts'
 import { compose } from './messages/compose.ts'
 import type { Config } from './model/config.ts'
@@ -5,7 +6,6 @@ import type { IO } from './model/io.ts'
 import type { Message } from './model/message.ts'
 import type { Notification } from './model/notification.ts'
 import type { PushOutcome, push } from './push/push.ts'
-import { openDispatcher } from './scrape/get.ts'
 import { type Delivery, firstAtOf } from './state/outbox.ts'
 import type { Outgoing } from './state/state.ts'
 

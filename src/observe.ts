@@ -1,13 +1,13 @@
 import { TABLES } from './backends/backends.ts'
 import { canaries } from './canary/canary.ts'
 import { readBeats } from './heartbeats/beats.ts'
+import { createEntrance } from './http/concurrency-limit.ts'
+import { openDispatcher } from './http/get.ts'
 import { createMask } from './log.ts'
 import type { ScrapedBackend } from './model/backend.ts'
 import type { Config, Endpoint } from './model/config.ts'
 import type { IO } from './model/io.ts'
 import type { Answer, Observation } from './model/observation.ts'
-import { createEntrance } from './scrape/entrance.ts'
-import { openDispatcher } from './scrape/get.ts'
 import { scrape, scrapeGpu } from './scrape/scrape.ts'
 
 export interface ObserveOptions {

@@ -1,4 +1,4 @@
-import { startDeadline } from '../scrape/get.ts'
+import { startDeadline } from '../http/get.ts'
 
 /** Does some work under a signal that aborts after `ms`, or with the run. The timer ends with the work. */
 export async function withinTime<T>(

@@ -1,8 +1,8 @@
+import { send } from '../http/get.ts'
+import { failureOf, toWords } from '../http/network-failure.ts'
 import type { CanaryConfig, Endpoint } from '../model/config.ts'
 import type { Failure } from '../model/failure.ts'
 import type { Answer } from '../model/observation.ts'
-import { send } from '../scrape/get.ts'
-import { failureOf, toWords } from '../scrape/wire.ts'
 
 /** Bytes of one canary's answer: a token and its frame are a few hundred; what is longer is no such answer. */
 const MOST_BYTES = 1024 * 1024

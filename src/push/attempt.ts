@@ -1,9 +1,9 @@
+import { discard, send, startDeadline } from '../http/get.ts'
+import { failureOf, neverSent, serverWords } from '../http/network-failure.ts'
 import { mask } from '../log.ts'
 import type { PushConfig, PushServer } from '../model/config.ts'
 import type { Failure } from '../model/failure.ts'
 import type { Message } from '../model/message.ts'
-import { discard, send, startDeadline } from '../scrape/get.ts'
-import { failureOf, neverSent, serverWords } from '../scrape/wire.ts'
 import { type PushRequest, toRequest } from './notifly.ts'
 
 /** An alert is not held back longer, whatever the server asks. */

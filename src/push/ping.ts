@@ -1,6 +1,6 @@
+import { discard, openDispatcher, send, startDeadline } from '../http/get.ts'
+import { failureOf, serverWords } from '../http/network-failure.ts'
 import type { IO } from '../model/io.ts'
-import { discard, openDispatcher, send, startDeadline } from '../scrape/get.ts'
-import { failureOf, serverWords } from '../scrape/wire.ts'
 
 export interface PingOptions {
   io: Pick<IO, 'log'>

@@ -1,13 +1,13 @@
+import { get } from '../http/get.ts'
+import { toWords } from '../http/network-failure.ts'
 import type { BackendTable } from '../model/backend.ts'
 import type { Endpoint } from '../model/config.ts'
 import type { Failure } from '../model/failure.ts'
 import type { Answer } from '../model/observation.ts'
 import type { Readings } from '../model/signals.ts'
 import { createPageReader } from './exposition.ts'
-import { get } from './get.ts'
 import type { Page } from './page.ts'
 import { readPage } from './read.ts'
-import { toWords } from './wire.ts'
 
 export interface ScrapeOptions {
   /** Epoch milliseconds: the run's own time, against which a sample's timestamp is judged. */

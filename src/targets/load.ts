@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { GetObjectCommand } from '@aws-sdk/client-s3'
 import type { Source } from '../config/targets.ts'
-import { get, openDispatcher } from '../scrape/get.ts'
+import { get, openDispatcher } from '../http/get.ts'
 import { createS3Client, withDeadline } from '../state/s3-client.ts'
 
 /** The text of a list, the addresses of a name, or why there is neither, in words without a secret. */

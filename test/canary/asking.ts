@@ -1,8 +1,8 @@
 import type { CanaryOptions } from '../../src/canary/exchange.ts'
+import { openDispatcher } from '../../src/http/get.ts'
 import type { Endpoint } from '../../src/model/config.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import type { Answer, CanaryFacts } from '../../src/model/observation.ts'
-import { openDispatcher } from '../../src/scrape/get.ts'
 
 export function endpointAt(url: string, change: Partial<Endpoint> = {}): Endpoint {
   return {

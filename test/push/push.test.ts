@@ -1,12 +1,12 @@
 import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { openDispatcher } from '../../src/http/get.ts'
 import { createLog } from '../../src/log.ts'
 import type { PushConfig } from '../../src/model/config.ts'
 import type { Message } from '../../src/model/message.ts'
 import { classify, retryAfterOf } from '../../src/push/attempt.ts'
 import { type PushOptions, type PushOutcome, push } from '../../src/push/push.ts'
-import { openDispatcher } from '../../src/scrape/get.ts'
 import { deafUrl, serve, serveRaw } from '../scrape/loopback.ts'
 
 const msw = setupServer()

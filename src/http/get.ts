@@ -4,8 +4,8 @@ import Client from 'undici/lib/dispatcher/client.js'
 import { mask } from '../log.ts'
 import type { Failure } from '../model/failure.ts'
 import { watchGzipEnd } from './gzip-end.ts'
-import { type Dispatching, unpaused } from './unpaused.ts'
-import { failureOf, serverWords } from './wire.ts'
+import { failureOf, serverWords } from './network-failure.ts'
+import { type Dispatching, unpaused } from './no-pause-dispatcher.ts'
 
 export interface GetOptions {
   headers?: Record<string, string>

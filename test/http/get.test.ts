@@ -3,9 +3,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test, vi } from 'vitest'
-import { type GetOptions, type Got, get, openDispatcher, send, startDeadline } from '../../src/scrape/get.ts'
-import { failureOf, neverSent, toWords } from '../../src/scrape/wire.ts'
-import { deafUrl, serve, serveRaw } from './loopback.ts'
+import { type GetOptions, type Got, get, openDispatcher, send, startDeadline } from '../../src/http/get.ts'
+import { failureOf, neverSent, toWords } from '../../src/http/network-failure.ts'
+import { deafUrl, serve, serveRaw } from '../scrape/loopback.ts'
 
 const connections = openDispatcher()
 afterAll(() => connections.close())

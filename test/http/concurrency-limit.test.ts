@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createEntrance } from '../../src/scrape/entrance.ts'
+import { createEntrance } from '../../src/http/concurrency-limit.ts'
 
 /** Works that end when they are told to, and the numbers of those that have begun. */
 function works(count: number, enter: ReturnType<typeof createEntrance>) {

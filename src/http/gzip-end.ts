@@ -1,4 +1,4 @@
-import type { OnBytes, Unpaused } from './unpaused.ts'
+import type { OnBytes, Unpaused } from './no-pause-dispatcher.ts'
 
 /** The end of one answer's body as it came over the wire. */
 export interface GzipEnd {
