@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { FOR_NODE, WITH_REQUIRE } from '../esbuild.options.mjs'
-import { CREDENTIALS } from '../test/state/s3-server.ts'
+import { CREDENTIALS } from '../test/store/s3-server.ts'
 
 /** A process of our own that answers each message with one of its own. */
 export interface Peer {

@@ -2,7 +2,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { TABLES } from '../src/backends/backends.ts'
 import { planOf } from '../src/scrape/wanted.ts'
-import { startS3 } from '../test/state/s3-server.ts'
+import { startS3 } from '../test/store/s3-server.ts'
 import { vllmBody, vllmBodyOf } from './body.ts'
 
 /** What the process of the servers says when it listens. */

@@ -7,7 +7,7 @@ import type { Message } from './model/message.ts'
 import type { Notification } from './model/notification.ts'
 import type { PushOutcome, push } from './push/push.ts'
 import { type Delivery, firstAtOf } from './state/outbox.ts'
-import type { Outgoing } from './state/state.ts'
+import type { Outgoing } from './state/schema.ts'
 
 export interface Sent {
   deliveries: Delivery[]

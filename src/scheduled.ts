@@ -9,7 +9,7 @@ import type { IO } from './model/io.ts'
 import type { Store } from './model/store.ts'
 import { type RunOptions, type RunReport, run } from './run.ts'
 import { withParameters } from './secrets/parameters.ts'
-import { openStore } from './state/open.ts'
+import { openStore } from './store/open.ts'
 import { parseShard } from './targets/shards.ts'
 
 /** What a schedule sends; EventBridge names the tick in `time`. */

@@ -8,7 +8,7 @@ import { type Inbox, openInbox } from '../src/simulator/inbox.ts'
 import { type Loopback, serveOnLoopback } from '../src/simulator/loopback.ts'
 import { vllmPage } from '../src/simulator/page.ts'
 import { type Bundles, buildBundles } from './bundles.ts'
-import { CREDENTIALS, startS3 } from './state/s3-server.ts'
+import { CREDENTIALS, startS3 } from './store/s3-server.ts'
 
 let bundles: Bundles
 let inbox: Inbox

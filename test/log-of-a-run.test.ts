@@ -6,7 +6,7 @@ import type { Network } from '../src/network.ts'
 import { type RunOptions, run } from '../src/run.ts'
 import { scheduled } from '../src/scheduled.ts'
 import { gaugeReadings } from '../src/signals/readings.ts'
-import { createMemoryStore } from '../src/state/memory.ts'
+import { createMemoryStore } from '../src/store/memory.ts'
 
 const NOW = Date.UTC(2026, 10, 30, 12)
 const PLANTED = 'planted-5ecret-marker'

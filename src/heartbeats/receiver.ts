@@ -1,7 +1,7 @@
 import { parseReceiver } from '../config/receiver.ts'
 import { createLog } from '../log.ts'
 import { ConfigError } from '../model/config.ts'
-import { openStore } from '../state/open.ts'
+import { openStore } from '../store/open.ts'
 import { type BeatAnswer, type BeatRequest, type LastWrite, receive } from './receive.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Alert } from '../state/state.ts'
+import type { Alert } from '../state/schema.ts'
 import type { Rule } from './catalogue.ts'
 import type { Measured } from './measure.ts'
 import type { Judgement } from './step.ts'

@@ -13,7 +13,7 @@ import {
   notAhead,
   type Outgoing,
   type State,
-} from '../state/state.ts'
+} from '../state/schema.ts'
 import { verdict } from '../verdict/verdict.ts'
 import { RULE_IDS, type RuleId, specOf } from './catalogue.ts'
 import type { Decision } from './decision.ts'

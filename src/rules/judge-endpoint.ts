@@ -1,6 +1,6 @@
 import type { About, Notification, Reason, Scene } from '../model/notification.ts'
 import { alertKey, isClaimed } from '../state/outbox.ts'
-import type { Alert, Outgoing } from '../state/state.ts'
+import type { Alert, Outgoing } from '../state/schema.ts'
 import type { Rule } from './catalogue.ts'
 import { type Decision, decision, type HoldingRule, notMeasured } from './decision.ts'
 import { joinLates } from './lates.ts'

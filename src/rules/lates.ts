@@ -1,6 +1,6 @@
 import type { Notification } from '../model/notification.ts'
 import { isClaimed } from '../state/outbox.ts'
-import type { Outgoing } from '../state/state.ts'
+import type { Outgoing } from '../state/schema.ts'
 
 /** Late notifications of one alert that wait each by itself. */
 const APART = 3

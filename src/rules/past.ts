@@ -1,7 +1,7 @@
 import { type Baseline, bin, ceiling, learn, past } from '../signals/baseline.ts'
 import { mean } from '../signals/quantile.ts'
 import { type Increases, increases } from '../signals/window.ts'
-import type { EndpointState } from '../state/state.ts'
+import type { EndpointState } from '../state/schema.ts'
 import type { PastWork, Work } from '../verdict/verdict.ts'
 import { insideOf, type View } from './view.ts'
 

@@ -1,4 +1,4 @@
-import type { Alert } from '../state/state.ts'
+import type { Alert } from '../state/schema.ts'
 import type { Rule } from './catalogue.ts'
 
 /** A rule's judgement of one subject in one run. Between: past `clear` but not past `limit`. */

@@ -4,7 +4,7 @@ import type { Observation } from '../model/observation.ts'
 import type { CounterSignal, DataFault, Readings } from '../model/signals.ts'
 import { type Derived, derive } from '../signals/derive.ts'
 import { type Increases, increases, remember, sinceLast } from '../signals/window.ts'
-import type { EndpointState } from '../state/state.ts'
+import type { EndpointState } from '../state/schema.ts'
 import { missingSignals, seenSignals } from './missing.ts'
 
 /** One endpoint in one run: what was known before, what it answered, and what follows from both. */

@@ -1,5 +1,5 @@
 import type { Notification } from '../model/notification.ts'
-import type { Alert, Outgoing, State } from './state.ts'
+import type { Alert, Outgoing, State } from './schema.ts'
 
 /** What came of trying to deliver one notification. */
 export interface Delivery {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { GetObjectCommand } from '@aws-sdk/client-s3'
 import type { Source } from '../config/targets.ts'
 import { get, openDispatcher } from '../http/get.ts'
-import { createS3Client, withDeadline } from '../state/s3-client.ts'
+import { createS3Client, withDeadline } from '../store/s3-client.ts'
 
 /** The text of a list, the addresses of a name, or why there is neither, in words without a secret. */
 export type Loaded = { text: string } | { addresses: string[] } | { unread: string }

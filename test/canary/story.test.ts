@@ -7,7 +7,7 @@ import type { Clock } from '../../src/simulator/clock.ts'
 import type { Loopback } from '../../src/simulator/loopback.ts'
 import { openOllama } from '../../src/simulator/ollama.ts'
 import { openOpenAI } from '../../src/simulator/openai.ts'
-import { createMemoryStore } from '../../src/state/memory.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
 
 const open: Loopback[] = []
 afterEach(async () => {

@@ -4,7 +4,7 @@ import type { Fact } from '../../src/messages/catalogue.ts'
 import { en } from '../../src/messages/en.ts'
 import { FAILURE_KINDS } from '../../src/model/failure.ts'
 import type { VerdictKind } from '../../src/model/notification.ts'
-import { toStoreError } from '../../src/state/s3-errors.ts'
+import { toStoreError } from '../../src/store/s3-errors.ts'
 
 const page = readFileSync('docs/troubleshooting.md', 'utf8')
 const sections = new Map(

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from '../../src/model/store.ts'
-import { openFileStore } from '../../src/state/file.ts'
-import { openS3Store } from '../../src/state/s3.ts'
-import { CREDENTIALS, startS3 } from '../state/s3-server.ts'
+import { openFileStore } from '../../src/store/file.ts'
+import { openS3Store } from '../../src/store/s3.ts'
+import { CREDENTIALS, startS3 } from '../store/s3-server.ts'
 
 /** A fresh place for state, as the variables of a process name it. */
 export interface Place {

@@ -7,8 +7,8 @@ import { readBeats } from '../../src/heartbeats/beats.ts'
 import { receive } from '../../src/heartbeats/receive.ts'
 import type { Store } from '../../src/model/store.ts'
 import { StoreError } from '../../src/model/store.ts'
-import { openFileStore } from '../../src/state/file.ts'
-import { createMemoryStore } from '../../src/state/memory.ts'
+import { openFileStore } from '../../src/store/file.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
 import { endpointAt } from '../canary/asking.ts'
 
 const worker = (name: string) =>

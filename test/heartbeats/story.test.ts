@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/parse.ts'
 import { type LastWrite, receive } from '../../src/heartbeats/receive.ts'
 import type { IO } from '../../src/model/io.ts'
 import { run } from '../../src/run.ts'
-import { createMemoryStore } from '../../src/state/memory.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
 
 const START = Date.parse('2026-11-30T12:00:00Z')
 const SECOND = 1_000

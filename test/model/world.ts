@@ -7,8 +7,8 @@ import type { Network } from '../../src/network.ts'
 import type { PushOutcome } from '../../src/push/push.ts'
 import { type RunReport, run } from '../../src/run.ts'
 import { emptyReadings } from '../../src/signals/readings.ts'
-import { createMemoryStore } from '../../src/state/memory.ts'
-import { readState } from '../../src/state/state.ts'
+import { readState } from '../../src/state/schema.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
 
 /** What the endpoints show in one turn. */
 export type Weather = 'low' | 'between' | 'high' | 'fails' | 'restarts' | 'one-fails'

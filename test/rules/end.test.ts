@@ -7,7 +7,7 @@ import type { Answer, BeatFacts, Observation } from '../../src/model/observation
 import { evaluate } from '../../src/rules/evaluate.ts'
 import { emptyReadings, gaugeReadings } from '../../src/signals/readings.ts'
 import { settle } from '../../src/state/outbox.ts'
-import { emptyState, readState, writeState } from '../../src/state/state.ts'
+import { emptyState, readState, writeState } from '../../src/state/schema.ts'
 
 const START = Date.UTC(2026, 5, 1)
 const good: Answer = { up: true, readings: { ...emptyReadings(), modelFound: true } }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseConfig } from '../../src/config/parse.ts'
 import { evaluate } from '../../src/rules/evaluate.ts'
-import { emptyState } from '../../src/state/state.ts'
+import { emptyState } from '../../src/state/schema.ts'
 
 const MINUTE = 60_000
 

@@ -10,7 +10,7 @@ import { evaluate } from '../../src/rules/evaluate.ts'
 import { createPageReader } from '../../src/scrape/exposition.ts'
 import { readPage } from '../../src/scrape/read.ts'
 import { settle } from '../../src/state/outbox.ts'
-import { emptyState } from '../../src/state/state.ts'
+import { emptyState } from '../../src/state/schema.ts'
 
 const START = Date.UTC(2026, 5, 1)
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Rule } from '../../src/rules/catalogue.ts'
 import { type Judgement, step } from '../../src/rules/step.ts'
-import type { Alert } from '../../src/state/state.ts'
+import type { Alert } from '../../src/state/schema.ts'
 
 const MINUTE = 60_000
 

@@ -8,7 +8,7 @@ import { evaluate } from '../../src/rules/evaluate.ts'
 import { explain } from '../../src/rules/why.ts'
 import { createPageReader } from '../../src/scrape/exposition.ts'
 import { readPage } from '../../src/scrape/read.ts'
-import { emptyState } from '../../src/state/state.ts'
+import { emptyState } from '../../src/state/schema.ts'
 
 const START = Date.UTC(2026, 10, 30, 12)
 type Served = string | 'refused'

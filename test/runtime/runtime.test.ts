@@ -7,7 +7,7 @@ import { type Inbox, openInbox } from '../../src/simulator/inbox.ts'
 import { type Loopback, serveOnLoopback } from '../../src/simulator/loopback.ts'
 import { vllmPage } from '../../src/simulator/page.ts'
 import { type Bundles, buildBundles } from '../bundles.ts'
-import { CREDENTIALS, type FakeS3, startS3 } from '../state/s3-server.ts'
+import { CREDENTIALS, type FakeS3, startS3 } from '../store/s3-server.ts'
 import { type Environment, INSTALLED, startLambda } from './lambda.ts'
 
 const NAME = "AWS's own runtime client on the Node of Lambda"

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Notification } from '../../src/model/notification.ts'
 import { claimDue, type Delivery, enqueue, firstAtOf, settle } from '../../src/state/outbox.ts'
-import { emptyState, type State } from '../../src/state/state.ts'
+import { emptyState, type State } from '../../src/state/schema.ts'
 
 const MINUTE = 60_000
 const NOTE: Notification = {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { STATE, STATE_VERSION } from '../../src/state/state.ts'
+import { STATE, STATE_VERSION } from '../../src/state/schema.ts'
 
 const page = readFileSync('docs/state.md', 'utf8')
 

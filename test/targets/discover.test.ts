@@ -8,9 +8,9 @@ import type { Network } from '../../src/network.ts'
 import { run } from '../../src/run.ts'
 import { emptyReadings } from '../../src/signals/readings.ts'
 import { type Loopback, serveOnLoopback } from '../../src/simulator/loopback.ts'
-import { createMemoryStore } from '../../src/state/memory.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
 import { load } from '../../src/targets/load.ts'
-import { CREDENTIALS, type FakeS3, startS3 } from '../state/s3-server.ts'
+import { CREDENTIALS, type FakeS3, startS3 } from '../store/s3-server.ts'
 
 const MINUTE = 60_000
 const START = Date.UTC(2026, 10, 30, 12)

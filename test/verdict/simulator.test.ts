@@ -9,7 +9,7 @@ import { createPageReader } from '../../src/scrape/exposition.ts'
 import { readPage } from '../../src/scrape/read.ts'
 import { createEngine, type Engine } from '../../src/simulator/engine.ts'
 import { vllmPage } from '../../src/simulator/page.ts'
-import { emptyState, type State } from '../../src/state/state.ts'
+import { emptyState, type State } from '../../src/state/schema.ts'
 
 const START = Date.UTC(2026, 10, 30, 12)
 const MINUTE = 60_000

@@ -3,7 +3,7 @@ import { mkdtemp, rm, unlink, utimes, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { withLock } from '../../src/state/lock.ts'
+import { withLock } from '../../src/store/lock.ts'
 
 /** What another process does between two steps of ours: run after the next look at the age of a lock. */
 const between = vi.hoisted(() => ({ afterStat: undefined as (() => Promise<void>) | undefined }))

@@ -2,7 +2,7 @@ import type { Backend } from '../model/backend.ts'
 import type { Shard } from '../model/config.ts'
 import { type Saved, type Store, type Stored, StoreError, type Version } from '../model/store.ts'
 import { type Delivery, enqueue, settle } from './outbox.ts'
-import { emptyState, type ReadState, readState, type State, writeState } from './state.ts'
+import { emptyState, type ReadState, readState, type State, writeState } from './schema.ts'
 
 /** The state cannot be used by this version of the code; nothing was written. */
 export class StateError extends Error {

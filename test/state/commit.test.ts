@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { type Store, StoreError } from '../../src/model/store.ts'
-import { createMemoryStore } from '../../src/state/memory.ts'
-import { type Opened, openRun, saveDecision, saveSettled, stateKey } from '../../src/state/session.ts'
-import { emptyState, readState, type State, writeState } from '../../src/state/state.ts'
+import { type Opened, openRun, saveDecision, saveSettled, stateKey } from '../../src/state/commit.ts'
+import { emptyState, readState, type State, writeState } from '../../src/state/schema.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
 
 const NOW = 1_000_000
 const key = stateKey('vllm')

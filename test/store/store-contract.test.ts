@@ -4,9 +4,9 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Store } from '../../src/model/store.ts'
-import { openFileStore } from '../../src/state/file.ts'
-import { createMemoryStore } from '../../src/state/memory.ts'
-import { openS3Store } from '../../src/state/s3.ts'
+import { openFileStore } from '../../src/store/file.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
+import { openS3Store } from '../../src/store/s3.ts'
 import { CREDENTIALS, type FakeS3, startS3 } from './s3-server.ts'
 
 /** `QUEUEBELL_TEST_S3`: the endpoint of a real S3 server; its bucket and keys in QUEUEBELL_TEST_BUCKET and AWS_… */

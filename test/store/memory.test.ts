@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { StoreError } from '../../src/model/store.ts'
-import { createMemoryStore } from '../../src/state/memory.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
 
 test('a list tells the time of the clock that the store was given', async () => {
   let now = 1000

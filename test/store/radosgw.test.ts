@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import diagnostics from 'node:diagnostics_channel'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../src/model/store.ts'
-import { openS3Store } from '../../src/state/s3.ts'
+import { openS3Store } from '../../src/store/s3.ts'
 
 /** A real Ceph gateway, started by `.ci/radosgw.sh`: what the fake server cannot prove about itself. */
 const endpoint = process.env.QUEUEBELL_TEST_S3

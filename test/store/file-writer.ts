@@ -5,8 +5,8 @@
  */
 import { writeSync } from 'node:fs'
 import path from 'node:path'
-import { openFileStore } from '../../src/state/file.ts'
-import { withLock } from '../../src/state/lock.ts'
+import { openFileStore } from '../../src/store/file.ts'
+import { withLock } from '../../src/store/lock.ts'
 
 const [dir = '', key = '', times = ''] = process.argv.slice(2)
 

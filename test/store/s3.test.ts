@@ -4,7 +4,7 @@ import path from 'node:path'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Saved, type Store, StoreError } from '../../src/model/store.ts'
-import { openS3Store } from '../../src/state/s3.ts'
+import { openS3Store } from '../../src/store/s3.ts'
 import { CREDENTIALS, type FakeS3, type Fault, startS3 } from './s3-server.ts'
 
 const KEY = 'vllm.json'

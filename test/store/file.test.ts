@@ -5,7 +5,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { StoreError } from '../../src/model/store.ts'
-import { openFileStore } from '../../src/state/file.ts'
+import { openFileStore } from '../../src/store/file.ts'
 
 const KEY = 'vllm.json'
 const LOCK = `.${KEY}.lock`
