@@ -161,7 +161,7 @@ await build({
 
 // What serverless.yml reads: the framework loads CommonJS.
 await build({
-  entryPoints: ['src/deployment/serverless.ts'],
+  entryPoints: ['tools/deploy/serverless.ts'],
   outfile: `${outdir}/serverless.cjs`,
   bundle: true,
   platform: 'node',

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { serveOnLoopback } from '../src/simulator/loopback.ts'
+import { serveOnLoopback } from '../tools/simulator/loopback.ts'
 import { buildHere, startPeer } from './processes.ts'
 import type { Listening } from './servers.ts'
 

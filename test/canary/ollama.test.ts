@@ -5,8 +5,8 @@ import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ollamaCanary } from '../../src/canary/ollama.ts'
-import { createClock } from '../../src/simulator/clock.ts'
-import { type OllamaServer, type OllamaSettings, openOllama } from '../../src/simulator/ollama.ts'
+import { createClock } from '../../tools/simulator/clock.ts'
+import { type OllamaServer, type OllamaSettings, openOllama } from '../../tools/simulator/ollama.ts'
 import { endpointAt, factsOf, failureIn, gaugesOf, optionsOn, pieces, REQUEST_ID } from './asking.ts'
 
 const open: OllamaServer[] = []

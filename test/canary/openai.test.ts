@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { openaiCanary } from '../../src/canary/openai.ts'
-import { createClock } from '../../src/simulator/clock.ts'
-import { type OpenAIServer, type OpenAISettings, openOpenAI } from '../../src/simulator/openai.ts'
+import { createClock } from '../../tools/simulator/clock.ts'
+import { type OpenAIServer, type OpenAISettings, openOpenAI } from '../../tools/simulator/openai.ts'
 import { endpointAt, factsOf, failureIn, gaugesOf, optionsOn, pieces, REQUEST_ID } from './asking.ts'
 
 const open: OpenAIServer[] = []

@@ -3,11 +3,11 @@ import { parseConfig } from '../../src/config/parse.ts'
 import type { Backend } from '../../src/model/backend.ts'
 import type { IO } from '../../src/model/io.ts'
 import { run } from '../../src/run.ts'
-import type { Clock } from '../../src/simulator/clock.ts'
-import type { Loopback } from '../../src/simulator/loopback.ts'
-import { openOllama } from '../../src/simulator/ollama.ts'
-import { openOpenAI } from '../../src/simulator/openai.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
+import type { Clock } from '../../tools/simulator/clock.ts'
+import type { Loopback } from '../../tools/simulator/loopback.ts'
+import { openOllama } from '../../tools/simulator/ollama.ts'
+import { openOpenAI } from '../../tools/simulator/openai.ts'
 
 const open: Loopback[] = []
 afterEach(async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { expect, test } from 'vitest'
 
 test('a reader that has seen enough ends the command without a stack trace', async () => {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/messages.ts'], {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'tools/docs/messages.ts'], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let said = ''

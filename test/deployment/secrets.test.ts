@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { functionsFor } from '../../src/deployment/functions.ts'
-import { ownSecrets, saveSecrets } from '../../src/deployment/secrets.ts'
-import { parseDeployment } from '../../src/deployment/settings.ts'
-import { configuredFunctions } from '../../src/deployment/variables.ts'
 import { withParameters } from '../../src/secrets/parameters.ts'
+import { functionsFor } from '../../tools/deploy/functions.ts'
+import { ownSecrets, saveSecrets } from '../../tools/deploy/secrets.ts'
+import { parseDeployment } from '../../tools/deploy/settings.ts'
+import { configuredFunctions } from '../../tools/deploy/variables.ts'
 import { openParameterStore, type ParameterStore } from '../secrets/parameter-store.ts'
 
 const ENV = {

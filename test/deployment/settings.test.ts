@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { monthlyCost } from '../../src/deployment/cost.ts'
-import { timeoutOf } from '../../src/deployment/functions.ts'
-import { type Deployment, parseDeployment } from '../../src/deployment/settings.ts'
-import { configuredFunctions, isSecret, variablesOf, withoutSecrets } from '../../src/deployment/variables.ts'
+import { monthlyCost } from '../../tools/deploy/cost.ts'
+import { timeoutOf } from '../../tools/deploy/functions.ts'
+import { type Deployment, parseDeployment } from '../../tools/deploy/settings.ts'
+import { configuredFunctions, isSecret, variablesOf, withoutSecrets } from '../../tools/deploy/variables.ts'
 
 function deployment(env: Record<string, string> = {}): Deployment {
   const parsed = parseDeployment(env)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { monthlyCost } from '../../src/deployment/cost.ts'
-import { DEPLOY_DEFAULTS, parseDeployment } from '../../src/deployment/settings.ts'
+import { monthlyCost } from '../../tools/deploy/cost.ts'
+import { DEPLOY_DEFAULTS, parseDeployment } from '../../tools/deploy/settings.ts'
 
 const TEXT = readFileSync('docs/operating.md', 'utf8')
 

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { signalsPage } from '../../src/backends/page.ts'
-import { rulesPage } from '../../src/rules/page.ts'
+import { rulesPage } from '../../tools/docs/rules-page.ts'
+import { signalsPage } from '../../tools/docs/signals-page.ts'
 
 const docs = path.resolve(import.meta.dirname, '../../docs')
 

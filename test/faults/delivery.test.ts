@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { InboxFault } from '../../src/simulator/inbox.ts'
-import { openInbox } from '../../src/simulator/inbox.ts'
+import type { InboxFault } from '../../tools/simulator/inbox.ts'
+import { openInbox } from '../../tools/simulator/inbox.ts'
 import { openDeafHost } from './silent-host.ts'
 import { openWatch, type Watch } from './watch.ts'
 

@@ -3,9 +3,9 @@ import { createLog } from '../../src/log.ts'
 import type { IO } from '../../src/model/io.ts'
 import type { Store } from '../../src/model/store.ts'
 import { type RunReport, run } from '../../src/run.ts'
-import { type Inbox, openInbox } from '../../src/simulator/inbox.ts'
 import { readState, type State } from '../../src/state/schema.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
+import { type Inbox, openInbox } from '../../tools/simulator/inbox.ts'
 import { openWatched, type Watched } from './watched.ts'
 
 export interface Watch {

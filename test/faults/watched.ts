@@ -1,4 +1,4 @@
-import { serveOnLoopback } from '../../src/simulator/loopback.ts'
+import { serveOnLoopback } from '../../tools/simulator/loopback.ts'
 import { vllm } from '../stories/pages.ts'
 
 /** A vLLM server whose queue is as long as the test says; its counters go on with every look at it. */

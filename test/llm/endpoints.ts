@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Asked, answerJson, readAsked } from '../../src/simulator/asked-server.ts'
-import { type Loopback, serveOnLoopback } from '../../src/simulator/loopback.ts'
+import { type Asked, answerJson, readAsked } from '../../tools/simulator/asked-server.ts'
+import { type Loopback, serveOnLoopback } from '../../tools/simulator/loopback.ts'
 import type { LanguageModel } from './llm.ts'
 
 export const NAME = 'tiny:latest'

@@ -1,4 +1,4 @@
-import { createRandom } from '../../src/simulator/random.ts'
+import { createRandom } from '../../tools/simulator/random.ts'
 
 const VOCABULARY = 320
 const WIDTH = 64

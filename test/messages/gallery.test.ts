@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { CATALOGUES } from '../../src/messages/compose.ts'
-import { gallery } from '../../src/messages/gallery.ts'
-import { samples } from '../../src/messages/samples.ts'
 import { FAILURE_KINDS } from '../../src/model/failure.ts'
 import { RULE_IDS } from '../../src/rules/catalogue.ts'
+import { gallery } from '../../tools/docs/gallery.ts'
+import { samples } from '../../tools/docs/samples.ts'
 
 test.each(['en', 'ru'] as const)(
   'every message reads as it was last read by a person (%s): npm run messages',

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { resolve } from 'node:path'
-import { serveOnLoopback } from '../../src/simulator/loopback.ts'
+import { serveOnLoopback } from '../../tools/simulator/loopback.ts'
 
 const CLIENT = resolve('test/runtime/node_modules/aws-lambda-ric/index.mjs')
 const NODE = resolve('test/runtime/node_modules/node24/bin/node')

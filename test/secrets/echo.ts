@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { serveOnLoopback } from '../../src/simulator/loopback.ts'
+import { serveOnLoopback } from '../../tools/simulator/loopback.ts'
 
 export interface Asked {
   path: string

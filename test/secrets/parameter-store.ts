@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { serveOnLoopback } from '../../src/simulator/loopback.ts'
+import { serveOnLoopback } from '../../tools/simulator/loopback.ts'
 
 const SECRET_KEY = 'example-secret-key'
 

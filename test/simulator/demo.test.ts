@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { EndpointResult } from '../../src/model/result.ts'
-import { isWhole, play } from '../../src/simulator/demo.ts'
-import type { Received } from '../../src/simulator/inbox.ts'
-import { ollamaStory } from '../../src/simulator/ollama-story.ts'
-import type { Story } from '../../src/simulator/story.ts'
-import { bar } from '../../src/simulator/story.ts'
-import { vllmStory } from '../../src/simulator/vllm-story.ts'
+import { isWhole, play } from '../../tools/simulator/demo.ts'
+import type { Received } from '../../tools/simulator/inbox.ts'
+import { ollamaStory } from '../../tools/simulator/ollama-story.ts'
+import type { Story } from '../../tools/simulator/story.ts'
+import { bar } from '../../tools/simulator/story.ts'
+import { vllmStory } from '../../tools/simulator/vllm-story.ts'
 
 async function played(story: Story) {
   const lines: string[] = []

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createEngine, type Engine } from '../../src/simulator/engine.ts'
-import type { Knobs } from '../../src/simulator/machine.ts'
-import { vllmPage } from '../../src/simulator/page.ts'
+import { createEngine, type Engine } from '../../tools/simulator/engine.ts'
+import type { Knobs } from '../../tools/simulator/machine.ts'
+import { vllmPage } from '../../tools/simulator/page.ts'
 
 const START = Date.UTC(2026, 10, 30)
 const MINUTE = 60_000

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Inbox, openInbox } from '../../src/simulator/inbox.ts'
+import { type Inbox, openInbox } from '../../tools/simulator/inbox.ts'
 
 let inbox: Inbox
 beforeEach(async () => {

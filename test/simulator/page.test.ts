@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { createEngine } from '../../src/simulator/engine.ts'
-import { vllmPage } from '../../src/simulator/page.ts'
+import { createEngine } from '../../tools/simulator/engine.ts'
+import { vllmPage } from '../../tools/simulator/page.ts'
 
 const START = Date.UTC(2026, 10, 30)
 const CAPTURE = resolve('../shared/metrics/vllm-v1-2026-09-after-load-lmswitch.prom')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createEngine } from '../../src/simulator/engine.ts'
-import { arrivalsAt, turn } from '../../src/simulator/simulate.ts'
+import { createEngine } from '../../tools/simulator/engine.ts'
+import { arrivalsAt, turn } from '../../tools/simulator/simulate.ts'
 
 test.each([
   [0, 2],

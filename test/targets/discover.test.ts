@@ -7,9 +7,9 @@ import type { Shard } from '../../src/model/config.ts'
 import type { Network } from '../../src/network.ts'
 import { run } from '../../src/run.ts'
 import { emptyReadings } from '../../src/signals/readings.ts'
-import { type Loopback, serveOnLoopback } from '../../src/simulator/loopback.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { load } from '../../src/targets/load.ts'
+import { type Loopback, serveOnLoopback } from '../../tools/simulator/loopback.ts'
 import { CREDENTIALS, type FakeS3, startS3 } from '../store/s3-server.ts'
 
 const MINUTE = 60_000

@@ -7,9 +7,9 @@ import type { Observation } from '../../src/model/observation.ts'
 import { evaluate } from '../../src/rules/evaluate.ts'
 import { createPageReader } from '../../src/scrape/exposition.ts'
 import { readPage } from '../../src/scrape/read.ts'
-import { createEngine, type Engine } from '../../src/simulator/engine.ts'
-import { vllmPage } from '../../src/simulator/page.ts'
 import { emptyState, type State } from '../../src/state/schema.ts'
+import { createEngine, type Engine } from '../../tools/simulator/engine.ts'
+import { vllmPage } from '../../tools/simulator/page.ts'
 
 const START = Date.UTC(2026, 10, 30, 12)
 const MINUTE = 60_000

@@ -1,5 +1,5 @@
-import { formatDuration } from '../config/duration.ts'
-import { RULE_IDS, type RuleId, specOf } from './catalogue.ts'
+import { formatDuration } from '../../src/config/duration.ts'
+import { RULE_IDS, type RuleId, specOf } from '../../src/rules/catalogue.ts'
 
 /** When each rule fires, in words; the numbers stand in the table beside. */
 const FIRES_WHEN: Record<RuleId, string> = {
@@ -87,7 +87,7 @@ function numberText(id: RuleId, value: number): string {
 
 const INTRODUCTION = `# Rules
 
-This page is made from the code (\`src/rules/page.ts\`); a test compares them. Each limit, clear, hold time, reminder and
+This page is made from the code (\`tools/docs/rules-page.ts\`); a test compares them. Each limit, clear, hold time, reminder and
 priority is a variable: [variables.md](variables.md).
 `
 

@@ -1,4 +1,4 @@
-import { shardEvents } from '../targets/shards.ts'
+import { shardEvents } from '../../src/targets/shards.ts'
 import type { Deployment } from './settings.ts'
 import {
   configuredFunctions,

@@ -1,9 +1,9 @@
-import type { RuleId } from '../rules/catalogue.ts'
-import { RULE_IDS, specOf } from '../rules/catalogue.ts'
-import { formatDuration } from './duration.ts'
-import { clearOf, limitOf } from './limits.ts'
-import type { Setting } from './settings.ts'
-import { GENERAL, NAMING, PER_ENDPOINT } from './settings.ts'
+import { formatDuration } from '../../src/config/duration.ts'
+import { clearOf, limitOf } from '../../src/config/limits.ts'
+import type { Setting } from '../../src/config/settings.ts'
+import { GENERAL, NAMING, PER_ENDPOINT } from '../../src/config/settings.ts'
+import type { RuleId } from '../../src/rules/catalogue.ts'
+import { RULE_IDS, specOf } from '../../src/rules/catalogue.ts'
 
 /** The table of all variables as markdown, ending in a line feed: in the README and in `docs/variables.md`. */
 export function variablesTable(): string {
@@ -45,7 +45,7 @@ const RULE_ROWS = [
 
 const INTRODUCTION = `# Variables
 
-This page is made from the code (\`src/config/variables.ts\`); a test compares them. A variable that is empty counts as
+This page is made from the code (\`tools/docs/variables-page.ts\`); a test compares them. A variable that is empty counts as
 not set. All problems are reported together, each naming its variable, none showing a secret.
 \`<BACKEND>\` is \`VLLM\`, \`TGI\`, \`TEI\`, \`SGLANG\`, \`LLAMACPP\`, \`OLLAMA\`, \`OPENAI\`, \`DCGM\` or \`GATEWAY\`; for
 \`heartbeat-check\` it is \`HEARTBEAT\`, and its workers take the place of endpoints.

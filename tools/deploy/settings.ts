@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { parseDuration } from '../config/duration.ts'
-import type { MetricsMode } from '../model/config.ts'
+import { parseDuration } from '../../src/config/duration.ts'
+import type { MetricsMode } from '../../src/model/config.ts'
 import type { Variables } from './variables.ts'
 
 /** What a deployment can be told, beside what is watched. */

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
-import { parseConfig } from '../config/parse.ts'
-import { parseReceiver } from '../config/receiver.ts'
-import { type CostLine, monthlyCost } from '../deployment/cost.ts'
-import { functionsFor, timeoutOf } from '../deployment/functions.ts'
-import { ownSecrets, saveSecrets } from '../deployment/secrets.ts'
-import { type Deployment, parseDeployment } from '../deployment/settings.ts'
-import { configuredFunctions, type FunctionName, type Variables, variablesOf } from '../deployment/variables.ts'
-import { loadEnvFile } from './env-file.ts'
+import { loadEnvFile } from '../../src/cli/env-file.ts'
+import { parseConfig } from '../../src/config/parse.ts'
+import { parseReceiver } from '../../src/config/receiver.ts'
+import { type CostLine, monthlyCost } from './cost.ts'
+import { functionsFor, timeoutOf } from './functions.ts'
+import { ownSecrets, saveSecrets } from './secrets.ts'
+import { type Deployment, parseDeployment } from './settings.ts'
+import { configuredFunctions, type FunctionName, type Variables, variablesOf } from './variables.ts'
 
 const USAGE = `npm run deploy -- [--package] [--yes]
 

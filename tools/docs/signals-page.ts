@@ -1,6 +1,6 @@
-import type { Alias, BackendTable, SignalRow } from '../model/backend.ts'
-import { SIGNALS, type Signal } from '../model/signals.ts'
-import { TABLES } from './backends.ts'
+import { TABLES } from '../../src/backends/backends.ts'
+import type { Alias, BackendTable, SignalRow } from '../../src/model/backend.ts'
+import { SIGNALS, type Signal } from '../../src/model/signals.ts'
 
 /** The page `docs/signals.md`: which series feeds which signal on which server. */
 export function signalsPage(): string {
@@ -10,7 +10,7 @@ export function signalsPage(): string {
 
 const INTRODUCTION = `# Signals
 
-This page is made from the code (\`src/backends/page.ts\`); a test compares them. One name and one unit for all backends.
+This page is made from the code (\`tools/docs/signals-page.ts\`); a test compares them. One name and one unit for all backends.
 Names stand newest first: the first one present on a page wins, they are never added together. Over engines, ranks and
 models of one endpoint requests, counters and buckets add up, shares take the maximum. A signal marked **core** makes the
 endpoint \`blind\` when it is missing.

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { wholeModelName } from '../canary/address.ts'
+import { wholeModelName } from '../../src/canary/address.ts'
 import { type Asked, answerJson, type CanaryFault, readAsked, sendStream } from './asked-server.ts'
 import type { Clock } from './clock.ts'
 import { type Loopback, serveOnLoopback } from './loopback.ts'

@@ -1,6 +1,6 @@
 import { S3Client } from '@aws-sdk/client-s3'
-import { mask } from '../log.ts'
-import { askSsm, SsmError } from '../secrets/ssm.ts'
+import { mask } from '../../src/log.ts'
+import { askSsm, SsmError } from '../../src/secrets/ssm.ts'
 import type { Deployment } from './settings.ts'
 import { type FunctionName, isParameter, isSecret, parameterOf, type Variables, variablesOf } from './variables.ts'
 

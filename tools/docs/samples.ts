@@ -1,6 +1,6 @@
-import { FAILURE_KINDS, type Failure } from '../model/failure.ts'
-import type { Notification, Numbers, Scene, Verdict } from '../model/notification.ts'
-import { type RuleId, specOf } from '../rules/catalogue.ts'
+import { FAILURE_KINDS, type Failure } from '../../src/model/failure.ts'
+import type { Notification, Numbers, Scene, Verdict } from '../../src/model/notification.ts'
+import { type RuleId, specOf } from '../../src/rules/catalogue.ts'
 
 /** A message as a reader may get it: what it shows, and the facts of its group. */
 export interface Sample {

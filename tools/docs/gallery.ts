@@ -1,6 +1,6 @@
-import type { Language } from '../model/config.ts'
-import { compose } from './compose.ts'
-import { group } from './group.ts'
+import { compose } from '../../src/messages/compose.ts'
+import { group } from '../../src/messages/group.ts'
+import type { Language } from '../../src/model/config.ts'
 import { SAMPLE_NOW, samples } from './samples.ts'
 
 /** Every sample message of one language as text, for a person to read from top to bottom. */

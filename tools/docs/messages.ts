@@ -1,5 +1,5 @@
-import { gallery } from '../messages/gallery.ts'
-import { endWithReader } from './closed-pipe.ts'
+import { endWithReader } from '../../src/cli/closed-pipe.ts'
+import { gallery } from './gallery.ts'
 
 /** `npm run messages`: every message in both languages. `npm run messages -- ru` prints one. */
 endWithReader()
