@@ -5,7 +5,7 @@ import type { DerivedSignal } from '../model/notification.ts'
 import type { EndpointResult, RunResult } from '../model/result.ts'
 import type { Rule, RuleId, RuleUnit } from '../rules/catalogue.ts'
 import type { Evaluation } from '../rules/evaluate.ts'
-import { explain } from '../rules/why.ts'
+import { explain } from '../rules/unknown-reason.ts'
 
 /** The columns of the table: a signal, its heading, its unit, and the rule whose limit stands under the heading. */
 const COLUMNS: readonly { signal: DerivedSignal; head: string; unit: RuleUnit; rule?: RuleId }[] = [

@@ -1,9 +1,9 @@
 import type { Alert } from '../state/schema.ts'
 import type { Rule } from './catalogue.ts'
 import type { Measured } from './measure.ts'
+import type { View } from './snapshot.ts'
 import type { Judgement } from './step.ts'
-import type { View } from './view.ts'
-import { whyUnknown } from './why.ts'
+import { whyUnknown } from './unknown-reason.ts'
 
 /** What a rule made of one subject in one run, for `LOG_LEVEL=debug` and `--why`. */
 export interface Decision {

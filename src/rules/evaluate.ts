@@ -15,13 +15,13 @@ import {
   type State,
 } from '../state/schema.ts'
 import { verdict } from '../verdict/verdict.ts'
+import { sceneOf } from './alert-context.ts'
 import { RULE_IDS, type RuleId, specOf } from './catalogue.ts'
 import type { Decision } from './decision.ts'
 import { type EndpointJudgement, judgeEndpoint, withScene } from './judge-endpoint.ts'
-import { learnFrom, pastWorkOf, workOf } from './past.ts'
-import { sceneOf } from './scene.ts'
 import { siblingsByGroup } from './siblings.ts'
-import { type View, view } from './view.ts'
+import { type View, view } from './snapshot.ts'
+import { learnFrom, pastWorkOf, workOf } from './workload.ts'
 
 export interface Evaluation {
   /** What the next run starts from, its outbox included. */

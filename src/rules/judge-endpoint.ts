@@ -3,11 +3,11 @@ import { alertKey, isClaimed } from '../state/outbox.ts'
 import type { Alert, Outgoing } from '../state/schema.ts'
 import type { Rule } from './catalogue.ts'
 import { type Decision, decision, type HoldingRule, notMeasured } from './decision.ts'
-import { joinLates } from './lates.ts'
+import { joinLates } from './late-notice.ts'
 import { judge, type Measured, measure } from './measure.ts'
 import type { Siblings } from './siblings.ts'
+import { insideOf, type View } from './snapshot.ts'
 import { type Judgement, step } from './step.ts'
-import { insideOf, type View } from './view.ts'
 
 /** What all rules of one endpoint made of one run. */
 export interface EndpointJudgement {

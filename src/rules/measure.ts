@@ -1,11 +1,11 @@
 import type { DerivedSignal } from '../model/notification.ts'
 import { bin, past } from '../signals/baseline.ts'
 import type { Rule } from './catalogue.ts'
-import { rateNow } from './past.ts'
 import { medianOfOthers, type Siblings } from './siblings.ts'
+import type { View } from './snapshot.ts'
 import type { Judgement } from './step.ts'
 import { flagged, increased, lost, upstreams, xids } from './subjects.ts'
-import type { View } from './view.ts'
+import { rateNow } from './workload.ts'
 
 /** A rule's number for one subject in one run. */
 export interface Measured {

@@ -1,4 +1,4 @@
-import type { View } from './view.ts'
+import type { View } from './snapshot.ts'
 
 /** The means by which siblings are compared, of all endpoints of one group that know them, ascending. Seconds. */
 export type Siblings = Readonly<Record<'itlMean' | 'e2eMean', readonly number[]>>

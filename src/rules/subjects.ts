@@ -1,6 +1,6 @@
 import type { Rule } from './catalogue.ts'
 import type { Measured } from './measure.ts'
-import { gpuNames, type View, xidOf } from './view.ts'
+import { gpuNames, type View, xidOf } from './snapshot.ts'
 
 /**
  * An XID stays published after the event: only a change to a new code is one. What was there at our first look is old,

@@ -3,8 +3,8 @@ import type { HistogramSignal, Signal } from '../model/signals.ts'
 import type { Rule } from './catalogue.ts'
 import type { Decision } from './decision.ts'
 import { isPresent, signalsFor } from './missing.ts'
-import { rateNow } from './past.ts'
-import type { View } from './view.ts'
+import type { View } from './snapshot.ts'
+import { rateNow } from './workload.ts'
 
 /** As in `signals/quantile.ts` and `signals/derive.ts`: fewer say nothing. */
 const ENOUGH = { quantile: 20, mean: 5, requests: 20, tokens: 1_000 }

@@ -1,6 +1,6 @@
 import { shownUrl } from '../config/address.ts'
 import type { DerivedSignal, Numbers, Scene, Verdict } from '../model/notification.ts'
-import { mainSignal, type View } from './view.ts'
+import { mainSignal, type View } from './snapshot.ts'
 
 /** Numbers that a message may show; totals since the server's start are not among them. */
 const SHOWN: readonly DerivedSignal[] = [

@@ -3,7 +3,7 @@ import { mean } from '../signals/quantile.ts'
 import { type Increases, increases } from '../signals/window.ts'
 import type { EndpointState } from '../state/schema.ts'
 import type { PastWork, Work } from '../verdict/verdict.ts'
-import { insideOf, type View } from './view.ts'
+import { insideOf, type View } from './snapshot.ts'
 
 /** Enough finished requests for their averages to mean something. */
 const ENOUGH = 20
