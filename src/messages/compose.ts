@@ -2,14 +2,14 @@ import type { Language } from '../model/config.ts'
 import type { Message } from '../model/message.ts'
 import type { Notification } from '../model/notification.ts'
 import type { Catalogue } from './catalogue.ts'
-import { clean } from './clean.ts'
 import { digest } from './digest.ts'
 import { en } from './en.ts'
+import { ofOne } from './endpoint-message.ts'
 import { type Draft, fitBody, MAX_BYTES } from './fit.ts'
 import { isOver, isTogether } from './group.ts'
+import { together } from './outage-message.ts'
 import { ru } from './ru.ts'
-import { ofOne } from './single.ts'
-import { together } from './together.ts'
+import { clean } from './sanitize.ts'
 
 export interface ComposeOptions {
   /** The push is rendered as markdown: texts from outside are escaped. */

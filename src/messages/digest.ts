@@ -1,11 +1,11 @@
 import type { Notification } from '../model/notification.ts'
 import type { Catalogue } from './catalogue.ts'
-import type { Facts } from './clean.ts'
+import { besideLine } from './endpoint-message.ts'
 import { type Draft, fitTitle, type Line, MAX_LINES } from './fit.ts'
-import { cutText } from './foreign.ts'
 import { isOver } from './group.ts'
 import { inner } from './numbers.ts'
-import { besideLine } from './single.ts'
+import { cutText } from './outside-text.ts'
+import type { Facts } from './sanitize.ts'
 
 /** Characters of one endpoint's line. */
 const LINE = 180

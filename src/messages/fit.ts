@@ -1,4 +1,4 @@
-import { bytesOf, cutBytes, cutText } from './foreign.ts'
+import { bytesOf, cutBytes, cutText } from './outside-text.ts'
 
 /** A line of a body. When room is short, the highest rank goes first; rank 0 is the fact itself. */
 export interface Line {

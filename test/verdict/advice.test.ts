@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { CATALOGUES } from '../../src/messages/compose.ts'
-import { say } from '../../src/messages/surroundings.ts'
+import { say } from '../../src/messages/context-lines.ts'
 import { BACKENDS, type Backend } from '../../src/model/backend.ts'
 import { FAILURE_KINDS } from '../../src/model/failure.ts'
 import type { Notification, Scene, VerdictKind } from '../../src/model/notification.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressOf, bytesOf, cutBytes, cutText, foreign } from '../../src/messages/foreign.ts'
+import { addressOf, bytesOf, cutBytes, cutText, foreign } from '../../src/messages/outside-text.ts'
 
 test.each([
   ['line feeds of every kind', 'a\nb\r\nc\u2028d\u2029e\u0085f', 'a b c d e f'],

@@ -1,10 +1,10 @@
 import type { Notification } from '../model/notification.ts'
 import type { Catalogue } from './catalogue.ts'
-import type { Facts } from './clean.ts'
+import { afterwards, meanwhile, QUEUE } from './context-lines.ts'
 import { type Draft, fitTitle, type Line } from './fit.ts'
 import { isOver } from './group.ts'
+import type { Facts } from './sanitize.ts'
 import { detailOf, headlineOf, isCanary, isCanaryRule, lengthOf, nowOf, ofSubject } from './sentence.ts'
-import { afterwards, meanwhile, QUEUE } from './surroundings.ts'
 
 /** A push this much after its facts says as of when they are. Milliseconds. */
 const LATE = 3 * 60_000

@@ -1,5 +1,5 @@
 import type { Notification } from '../model/notification.ts'
-import { addressOf, foreign } from './foreign.ts'
+import { addressOf, foreign } from './outside-text.ts'
 
 /** The facts of one message in the two forms that it needs: the title is never rendered, the body may be. */
 export interface Facts {

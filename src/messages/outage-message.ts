@@ -1,11 +1,11 @@
 import type { Failure } from '../model/failure.ts'
 import type { Catalogue } from './catalogue.ts'
-import type { Facts } from './clean.ts'
+import { say } from './context-lines.ts'
 import { type Draft, fitTitle, type Line } from './fit.ts'
-import { cutText } from './foreign.ts'
 import { downBefore } from './group.ts'
+import { cutText } from './outside-text.ts'
+import type { Facts } from './sanitize.ts'
 import { isCanary, lengthOf } from './sentence.ts'
-import { say } from './surroundings.ts'
 
 /** Causes that the watcher's own network can have. */
 const NETWORK: readonly Failure['kind'][] = ['unreachable', 'name-not-found', 'timeout', 'tls', 'other']
