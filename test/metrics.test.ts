@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parseConfig } from '../src/config/parse.ts'
-import { metricLines, type RunFigures } from '../src/metrics.ts'
 import type { Config, MetricsMode } from '../src/model/config.ts'
 import type { EndpointResult, RunResult } from '../src/model/result.ts'
+import { metricLines, type RunFigures } from '../src/report/emf.ts'
 import { OWN_FIGURES } from '../tools/deploy/cost.ts'
 
 const NOW = Date.UTC(2026, 10, 30, 12)

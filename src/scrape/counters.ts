@@ -1,6 +1,6 @@
 import type { SignalRow } from '../model/backend.ts'
 import type { CounterReading, LabelSet } from '../model/signals.ts'
-import type { FaultKind, Outcome } from './outcome.ts'
+import type { FaultKind, Outcome } from './alias-reading.ts'
 import type { Page, Sample } from './page.ts'
 import type { Selection } from './select.ts'
 import type { NamedAlias } from './wanted.ts'

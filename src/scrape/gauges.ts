@@ -1,6 +1,6 @@
 import type { SignalRow } from '../model/backend.ts'
 import type { GaugeReading, LabelSet, Signal } from '../model/signals.ts'
-import { type FaultKind, faultOf, type Outcome } from './outcome.ts'
+import { type FaultKind, faultOf, type Outcome } from './alias-reading.ts'
 import type { Page, Sample } from './page.ts'
 import type { Selection } from './select.ts'
 import type { NamedAlias } from './wanted.ts'

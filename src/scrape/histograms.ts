@@ -1,5 +1,5 @@
 import type { HistogramReading, LabelSet } from '../model/signals.ts'
-import type { FaultKind, Outcome } from './outcome.ts'
+import type { FaultKind, Outcome } from './alias-reading.ts'
 import type { Buckets, Page, Sample } from './page.ts'
 import type { Selection } from './select.ts'
 import type { NamedAlias } from './wanted.ts'

@@ -1,8 +1,8 @@
+import { createSpellings } from './label-cache.ts'
 import { createLabelBook, NO_LABELS } from './labels.ts'
 import { readDecimal, readNumber, readTail, scanLine } from './line.ts'
 import { ownText } from './lines.ts'
 import type { Buckets, Labels, Page, Sample } from './page.ts'
-import { createSpellings } from './spellings.ts'
 
 /** Bounds that are remembered; others are only slower to read. */
 const MAX_BOUNDS = 1_000

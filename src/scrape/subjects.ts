@@ -1,6 +1,6 @@
 import type { BackendTable } from '../model/backend.ts'
 import type { GaugeSignal, Readings, Signal } from '../model/signals.ts'
-import { type FaultKind, faultOf, note, type Reading } from './outcome.ts'
+import { type FaultKind, faultOf, note, type Reading } from './alias-reading.ts'
 import type { Labels } from './page.ts'
 import type { NamedAlias, WantedSignal } from './wanted.ts'
 

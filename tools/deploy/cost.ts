@@ -18,7 +18,7 @@ const FREE = { requests: 1e6, gigabyteSeconds: 400_000, alarms: 10, metrics: 10 
 const MONTH_SECONDS = 730 * 3600
 /** A run asks all endpoints at once and mostly waits: seconds it is billed for, and bytes it logs, as a rule. */
 const RUN = { seconds: 1, canarySeconds: 4, logBytes: 1_500, metricBytes: 700 }
-/** The function's own figures in `src/metrics.ts`; a shard is a function of its own there. */
+/** The function's own figures in `src/report/emf.ts`; a shard is a function of its own there. */
 export const OWN_FIGURES = 9
 
 export interface CostLine {

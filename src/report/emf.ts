@@ -1,8 +1,8 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
-import { mask } from './log.ts'
-import { type Config, functionName } from './model/config.ts'
-import type { DerivedSignal } from './model/notification.ts'
-import type { EndpointResult, RunResult } from './model/result.ts'
+import { mask } from '../log.ts'
+import { type Config, functionName } from '../model/config.ts'
+import type { DerivedSignal } from '../model/notification.ts'
+import type { EndpointResult, RunResult } from '../model/result.ts'
 
 const NAMESPACE = 'Queuebell'
 
