@@ -7,7 +7,9 @@ import type { Message } from './model/message.ts'
 import type { Notification } from './model/notification.ts'
 import type { Observation } from './model/observation.ts'
 import type { RunResult } from './model/result.ts'
-import { NETWORK, type Network } from './network.ts'
+import { type ObserveOptions, observe } from './observe.ts'
+import { ping } from './push/ping.ts'
+import { push } from './push/push.ts'
 import { logAnswers, logDecisions, logRun, logWarnings } from './report/run-log.ts'
 import { type Evaluation, evaluate } from './rules/evaluate.ts'
 import { type Opened, openRun, saveDecision, saveSettled } from './state/commit.ts'
@@ -15,6 +17,17 @@ import { claimDue } from './state/outbox.ts'
 import type { State } from './state/schema.ts'
 import { type Discovered, discover } from './targets/discover.ts'
 import { load } from './targets/load.ts'
+
+/** What a run does over the network beside its store: ask where endpoints are and how they are, push, ping. */
+export interface Network {
+  observe(config: Config, io: IO, options: ObserveOptions): Promise<Observation[]>
+  push: typeof push
+  ping: typeof ping
+  /** The real one unless another is given. */
+  load?: typeof load
+}
+
+export const NETWORK: Network = { observe, push, ping }
 
 export interface RunOptions {
   config: Config

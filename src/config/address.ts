@@ -71,16 +71,6 @@ export function querySecrets(url: URL): string[] {
   return [...url.searchParams].filter(([name, v]) => v !== '' && isSecretParameter(name)).map(([, v]) => v)
 }
 
-/** An endpoint's address as results, messages and state may show it: credentials in its query as stars. */
-export function shownUrl(address: string): string {
-  if (!URL.canParse(address)) return address
-  const url = new URL(address)
-  const names = [...url.searchParams.keys()].filter((name) => isSecretParameter(name))
-  if (names.length === 0) return address
-  for (const name of names) url.searchParams.set(name, '***')
-  return url.href
-}
-
 function credentialsOf(url: URL): Credentials | Refusal | undefined {
   if (url.username === '' && url.password === '') return undefined
   try {

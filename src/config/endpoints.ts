@@ -1,12 +1,13 @@
 import type { Backend } from '../model/backend.ts'
 import { prefixOf } from '../model/backend.ts'
+import type { Source, Target } from '../model/config.ts'
 import type { Credentials } from './address.ts'
 import { baseUrl, metricsUrl, querySecrets, readAddress } from './address.ts'
 import type { Environment } from './environment.ts'
 import { variableOf } from './environment.ts'
 import { readPairs } from './pairs.ts'
 import { settingsAfterPrefix } from './settings.ts'
-import { dnsName, ENDPOINT_NAME, isDns, NAME_WORDS, readSource, type Source, type Target } from './targets.ts'
+import { dnsName, ENDPOINT_NAME, isDns, NAME_WORDS, readSource } from './targets.ts'
 import { isRefusal } from './values.ts'
 
 /** An endpoint before its own variables are read. */

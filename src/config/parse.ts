@@ -1,6 +1,6 @@
 import type { Backend } from '../model/backend.ts'
 import { prefixOf } from '../model/backend.ts'
-import type { Config, Discovery, Endpoint } from '../model/config.ts'
+import type { Config, Discovery, Endpoint, Source, Target } from '../model/config.ts'
 import { readEndpointSettings, requireModel } from './endpoint-settings.ts'
 import type { Named, NamedEndpoints } from './endpoints.ts'
 import { checkNames, readEndpoints } from './endpoints.ts'
@@ -12,7 +12,6 @@ import type { RuleSettings } from './rule-settings.ts'
 import { readRuleSettings, rulesBy } from './rule-settings.ts'
 import { GENERAL } from './settings.ts'
 import { readStatePlace } from './state-place.ts'
-import type { Source, Target } from './targets.ts'
 
 /**
  * Reads the whole configuration of one function from its variables (`docs/variables.md`): all problems at once, each

@@ -1,34 +1,11 @@
 import type { Backend } from '../model/backend.ts'
 import { prefixOf } from '../model/backend.ts'
+import type { Source } from '../model/config.ts'
 import { readAddress } from './address.ts'
 import type { Environment } from './environment.ts'
 import { read } from './environment.ts'
 import { GENERAL } from './settings.ts'
 import { isRefusal } from './values.ts'
-
-/** A place that is asked at each run which endpoints there are. */
-export type Source = { id: string } & (
-  | { kind: 'file'; path: string }
-  | { kind: 'http'; url: string; authorization: string | undefined }
-  | { kind: 's3'; bucket: string; key: string; endpoint: string | undefined; forcePathStyle: boolean }
-  | DnsName
-)
-
-/** One replica for each address of a name. */
-export interface DnsName {
-  kind: 'dns'
-  /** The group of the replicas. */
-  group: string
-  /** With the name in it: `http://vllm-headless:8000/metrics`. */
-  url: string
-}
-
-/** One endpoint that a source names; in a list also a `dns+http://` address, whose name is then a group. */
-export interface Target {
-  /** `group/replica`, or without a group. */
-  name: string
-  url: string
-}
 
 const DNS = 'dns+http://'
 export const GROUP_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/

@@ -1,4 +1,4 @@
-import type { Notification, Scene } from '../model/notification.ts'
+import type { AlertContext, Notification } from '../model/notification.ts'
 import { advice } from '../verdict/advice.ts'
 import type { Catalogue, Context } from './catalogue.ts'
 import type { Line } from './fit.ts'
@@ -28,44 +28,44 @@ const FORESEEN = 6 * 60
 
 /** Why, whereto, what else, what to do. */
 export function meanwhile(notes: readonly Notification[], main: Notification, catalogue: Catalogue): Line[] {
-  const { scene } = main
+  const { context } = main
   const lines: (Line | undefined)[] = []
-  if (scene && ENGINE.includes(main.rule)) {
-    lines.push(verdictLine(main, scene, catalogue), ...trendLines(main, scene, catalogue))
-    lines.push(lineOf(catalogue.line.context(contextOf(notes, main, scene)), 5))
-    lines.push(lineOf(scene.gpu && catalogue.line.gpu(scene.gpu), 6))
+  if (context && ENGINE.includes(main.rule)) {
+    lines.push(verdictLine(main, context, catalogue), ...trendLines(main, context, catalogue))
+    lines.push(lineOf(catalogue.line.context(contextOf(notes, main, context)), 5))
+    lines.push(lineOf(context.gpu && catalogue.line.gpu(context.gpu), 6))
   }
-  if (scene?.canary && isCanaryRule(main)) {
-    if (main.rule !== 'cold_load') lines.push(lineOf(catalogue.canary[scene.canary.status], 5))
-    lines.push(lineOf(scene.canary.requestId && catalogue.line.requestId(scene.canary.requestId), 7))
+  if (context?.canary && isCanaryRule(main)) {
+    if (main.rule !== 'cold_load') lines.push(lineOf(catalogue.canary[context.canary.status], 5))
+    lines.push(lineOf(context.canary.requestId && catalogue.line.requestId(context.canary.requestId), 7))
   }
-  if (scene) lines.push(lineOf(sparkOf(scene, main, catalogue), 4))
+  if (context) lines.push(lineOf(sparkOf(context, main, catalogue), 4))
   for (const [index, piece] of advice(main).entries()) lines.push(lineOf(say(piece, catalogue), index === 0 ? 1 : 4))
   return lines.filter((line) => line !== undefined)
 }
 
 /** After the end: how the numbers are now, how they went, and what is left to find out. */
 export function afterwards(main: Notification, catalogue: Catalogue): Line[] {
-  const { scene } = main
-  if (!scene || main.reason === 'late') return []
-  const context = ENGINE.includes(main.rule) ? catalogue.line.context(contextAfter(main, scene)) : undefined
+  const { context } = main
+  if (!context || main.reason === 'late') return []
+  const beside = ENGINE.includes(main.rule) ? catalogue.line.context(contextAfter(main, context)) : undefined
   const todo = main.ended === 'restarted' ? say({ key: 'why-restarted' }, catalogue) : undefined
-  return [lineOf(context, 5), lineOf(sparkOf(scene, main, catalogue), 4), lineOf(todo, 1)].filter(
+  return [lineOf(beside, 5), lineOf(sparkOf(context, main, catalogue), 4), lineOf(todo, 1)].filter(
     (l) => l !== undefined,
   )
 }
 
-function verdictLine(main: Notification, scene: Scene, catalogue: Catalogue): Line | undefined {
-  const { verdict } = scene
+function verdictLine(main: Notification, context: AlertContext, catalogue: Catalogue): Line | undefined {
+  const { verdict } = context
   if (!verdict || (main.rule === 'stalled' && verdict.kind === 'stalled')) return undefined
-  return { text: catalogue.verdicts[verdict.kind](verdict, { restarted: scene.restarted === true }), rank: 1 }
+  return { text: catalogue.verdicts[verdict.kind](verdict, { restarted: context.restarted === true }), rank: 1 }
 }
 
-function trendLines(main: Notification, scene: Scene, catalogue: Catalogue): Line[] {
-  const { waiting, kv_cache: kv } = scene.numbers
-  const drains = minutesTo(waiting, scene.waitingPerMinute === undefined ? undefined : -scene.waitingPerMinute)
-  const isFull = scene.verdict?.kind === 'cache-full' || (kv ?? 0) > 0.99
-  const full = kv === undefined || isFull || hasRoomSaid(main) ? undefined : minutesTo(1 - kv, scene.kvPerMinute)
+function trendLines(main: Notification, context: AlertContext, catalogue: Catalogue): Line[] {
+  const { waiting, kv_cache: kv } = context.numbers
+  const drains = minutesTo(waiting, context.waitingPerMinute === undefined ? undefined : -context.waitingPerMinute)
+  const isFull = context.verdict?.kind === 'cache-full' || (kv ?? 0) > 0.99
+  const full = kv === undefined || isFull || hasRoomSaid(main) ? undefined : minutesTo(1 - kv, context.kvPerMinute)
   return [lineOf(drains && catalogue.line.drains(drains), 3), lineOf(full && catalogue.line.kvFull(full), 3)].filter(
     (line) => line !== undefined,
   )
@@ -83,28 +83,28 @@ function minutesTo(distance: number | undefined, perMinute: number | undefined):
 }
 
 /** The numbers that no line has told yet. Of an engine that stands still, those of the window are of the time before. */
-function contextOf(notes: readonly Notification[], main: Notification, scene: Scene): Context {
+function contextOf(notes: readonly Notification[], main: Notification, context: AlertContext): Context {
   const told = new Set<string>(notes.map((note) => note.rule))
   if (notes.length > 0 && hasRoomSaid(main)) told.add('kv_cache')
-  const { numbers } = scene
+  const { numbers } = context
   const isQueueTold = ['waiting', 'inflight', 'stalled'].some((id) => told.has(id))
-  const isStill = scene.noProgress === true || (main.rule === 'stalled' && notes.length > 0)
+  const isStill = context.noProgress === true || (main.rule === 'stalled' && notes.length > 0)
   return {
     ...(isQueueTold || told.has('growth') ? {} : pick('waiting', numbers.waiting)),
     ...(isQueueTold || told.has('throughput') ? {} : pick('running', numbers.running)),
     ...(told.has('kv_cache') ? {} : pick('kvCache', numbers.kv_cache)),
-    ...(told.has('kv_cache') || numbers.kv_cache === undefined ? {} : pick('kvAt', scene.kvAt)),
+    ...(told.has('kv_cache') || numbers.kv_cache === undefined ? {} : pick('kvAt', context.kvAt)),
     ...(isStill || told.has('queue_wait') ? {} : pick('queueWait', numbers.queue_wait)),
     ...(isStill || told.has('ttft') ? {} : pick('ttft', numbers.ttft_p99)),
-    ...(scene.atLeast?.includes('ttft_p99') ? { ttftAtLeast: true } : {}),
+    ...(context.atLeast?.includes('ttft_p99') ? { ttftAtLeast: true } : {}),
     ...(isStill || told.has('throughput') ? {} : pick('tokensPerSecond', numbers.tokens_per_second)),
     ...(isStill || told.has('errors') || !numbers.failed_share ? {} : pick('failedShare', numbers.failed_share)),
   }
 }
 
 /** Over the window, waits and failures are still those of the trouble that is over: all but the rule's own, which is clear. */
-function contextAfter(main: Notification, scene: Scene): Context {
-  const { queueWait, ttft, ttftAtLeast: _, failedShare, ...now } = contextOf([], main, scene)
+function contextAfter(main: Notification, context: AlertContext): Context {
+  const { queueWait, ttft, ttftAtLeast: _, failedShare, ...now } = contextOf([], main, context)
   return {
     ...now,
     ...(main.rule === 'queue_wait' ? pick('queueWait', queueWait) : {}),
@@ -118,18 +118,18 @@ function pick<K extends string, V>(name: K, value: V | undefined): { [P in K]?: 
 }
 
 /** The line of the endpoint's main signal: the queue; the wait of a canary; the memory of a GPU; a gateway's KV cache. */
-function sparkOf(scene: Scene, main: Notification, catalogue: Catalogue): string | undefined {
-  const drawn = sparkline(scene.spark ?? [])
-  if (!drawn || scene.backend === 'heartbeat-check') return undefined
+function sparkOf(context: AlertContext, main: Notification, catalogue: Catalogue): string | undefined {
+  const drawn = sparkline(context.spark ?? [])
+  if (!drawn || context.backend === 'heartbeat-check') return undefined
   // The memory of the fullest GPU says nothing of another's heat or error.
-  if (scene.backend === 'dcgm' && main.rule !== 'gpu_memory') return undefined
+  if (context.backend === 'dcgm' && main.rule !== 'gpu_memory') return undefined
   const { numbers, line } = catalogue
-  const isWait = scene.backend === 'ollama' || scene.backend === 'openai'
-  const isShare = scene.backend === 'dcgm' || scene.backend === 'gateway'
+  const isWait = context.backend === 'ollama' || context.backend === 'openai'
+  const isShare = context.backend === 'dcgm' || context.backend === 'gateway'
   const write = isWait ? numbers.seconds : isShare ? numbers.percent : numbers.count
   const name = isWait
     ? line.sparkOf.wait
-    : scene.backend === 'dcgm'
+    : context.backend === 'dcgm'
       ? line.sparkOf.memory
       : isShare
         ? 'KV'
@@ -138,7 +138,7 @@ function sparkOf(scene: Scene, main: Notification, catalogue: Catalogue): string
   // Up and down again: both ends alone would say that nothing was.
   const over = drawn.top >= 2 * Math.max(drawn.first, drawn.last) && drawn.top > 0
   const begin = over ? `${write(drawn.first)} → ${write(drawn.top)}` : write(drawn.first)
-  return line.spark(drawn.bars, begin, write(drawn.last), scene.sparkMinutes, isSaid ? undefined : name)
+  return line.spark(drawn.bars, begin, write(drawn.last), context.sparkMinutes, isSaid ? undefined : name)
 }
 
 export function say<P extends ReturnType<typeof advice>[number]>(piece: P, catalogue: Catalogue): string {

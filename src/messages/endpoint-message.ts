@@ -26,8 +26,8 @@ function titleOf(note: Notification, catalogue: Catalogue): string {
   const rule = catalogue.rules[note.rule]
   const headline = headlineOf(note, catalogue)
   // Of the watcher itself: which of its functions.
-  const place = note.endpoint ?? note.scene?.backend ?? (note.rule === 'gap' ? note.subject : undefined)
-  const inBrackets = note.subject === undefined || place === note.subject ? note.scene?.model : shortGpu(note.subject)
+  const place = note.endpoint ?? note.context?.backend ?? (note.rule === 'gap' ? note.subject : undefined)
+  const inBrackets = note.subject === undefined || place === note.subject ? note.context?.model : shortGpu(note.subject)
   const titled = (sign: string, text: string) => fitTitle(sign, text, place, inBrackets)
   switch (note.reason) {
     case 'fired':
@@ -72,7 +72,7 @@ function nowLines(note: Notification, catalogue: Catalogue, now: number): Line[]
     note.failure?.detail ??
     note.beat?.failed?.body ??
     note.beat?.body ??
-    (isCanaryRule(note) ? note.scene?.canary?.detail : undefined)
+    (isCanaryRule(note) ? note.context?.canary?.detail : undefined)
   if (words === undefined) return [{ text, rank: 0 }]
   const said =
     note.failure?.kind === 'redirected' && !isCanary(note)
@@ -85,12 +85,12 @@ function nowLines(note: Notification, catalogue: Catalogue, now: number): Line[]
 }
 
 function impact(note: Notification, catalogue: Catalogue): string | undefined {
-  const { scene, rule } = note
-  const waiting = scene?.numbers.waiting
-  if (!scene || !waiting || waiting < 1 || !(QUEUE.includes(rule) || rule === 'ttft' || rule === 'kv_cache'))
+  const { context, rule } = note
+  const waiting = context?.numbers.waiting
+  if (!context || !waiting || waiting < 1 || !(QUEUE.includes(rule) || rule === 'ttft' || rule === 'kv_cache'))
     return undefined
-  const finishing = scene.numbers.requests_per_second
-  if (scene.noProgress || finishing === 0) return catalogue.line.noneFinishes
+  const finishing = context.numbers.requests_per_second
+  if (context.noProgress || finishing === 0) return catalogue.line.noneFinishes
   if (finishing === undefined || finishing < 0) return undefined
   const seconds = waiting / finishing
   return seconds >= 1 && seconds < 86_400 ? catalogue.line.newRequestWaits(seconds) : undefined
@@ -129,7 +129,7 @@ export function besideLine(note: Notification, catalogue: Catalogue, now: number
 }
 
 /** A worker has no address: its name in the title is all there is. */
-function address({ scene }: Notification): Line[] {
-  const shown = scene?.url && scene.backend !== 'heartbeat-check' ? scene.url : undefined
+function address({ context }: Notification): Line[] {
+  const shown = context?.url && context.backend !== 'heartbeat-check' ? context.url : undefined
   return shown === undefined ? [] : [{ text: shown, rank: 2 }]
 }

@@ -26,14 +26,14 @@ export function group(notifications: readonly Notification[]): Notification[][] 
 export function isTogether(facts: readonly Notification[]): boolean {
   const [first] = facts
   const endpoints = new Set(facts.map((fact) => fact.endpoint)).size
-  if (first?.scene === undefined || endpoints < 2 || endpoints + downBefore(first) !== first.scene.of) return false
+  if (first?.context === undefined || endpoints < 2 || endpoints + downBefore(first) !== first.context.of) return false
   const moment = momentOf(first)
   return moment !== undefined && facts.every((fact) => momentOf(fact) === moment)
 }
 
 /** Endpoints that are told with these, though nothing new is told of them. */
-export function downBefore({ reason, scene }: Pick<Notification, 'reason' | 'scene'>): number {
-  return reason === 'resolved' ? 0 : (scene?.downBefore ?? 0)
+export function downBefore({ reason, context }: Pick<Notification, 'reason' | 'context'>): number {
+  return reason === 'resolved' ? 0 : (context?.downBefore ?? 0)
 }
 
 /** What has to be the same in all of them; `undefined` for what is never told together. */

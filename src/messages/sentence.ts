@@ -6,17 +6,17 @@ const NAMED = 6
 
 /** What the catalogue's sentences are made from. The notification is clean. */
 export function factOf(note: Notification, catalogue: Catalogue): Fact {
-  const { scene } = note
+  const { context } = note
   const isOver = note.reason === 'resolved' || note.reason === 'late'
   return defined({
     value: isOver ? (note.peak ?? note.value) : note.value,
     atLeast: note.atLeast,
     limit: note.limit,
     usual: note.usual,
-    at: scene?.kvAt,
-    failedBy: scene?.failedBy,
-    running: scene?.numbers.running,
-    waiting: scene?.numbers.waiting,
+    at: context?.kvAt,
+    failedBy: context?.failedBy,
+    running: context?.numbers.running,
+    waiting: context?.numbers.waiting,
     missing: note.modelMissing,
     signals: signalsOf(note.missing, catalogue),
     doubted: signalsOf(note.doubted, catalogue),
@@ -24,7 +24,7 @@ export function factOf(note: Notification, catalogue: Catalogue): Fact {
     beat: note.beat,
     gap: note.gap,
     failure: note.failure,
-    backend: scene?.backend,
+    backend: context?.backend,
   })
 }
 
@@ -63,7 +63,7 @@ export function lengthOf(note: Notification): number {
 }
 
 export function isCanary(note: Notification): boolean {
-  return note.scene?.backend === 'ollama' || note.scene?.backend === 'openai'
+  return note.context?.backend === 'ollama' || note.context?.backend === 'openai'
 }
 
 /** Rules that say what our own request met. */

@@ -1,4 +1,3 @@
-import type { Source, Target } from '../config/targets.ts'
 import type { Rule } from '../rules/catalogue.ts'
 import type { Backend } from './backend.ts'
 
@@ -53,6 +52,30 @@ export interface CanaryConfig {
   /** Load a model that is not loaded. */
   load: boolean
   loadTimeout: number
+}
+
+/** A place that is asked at each run which endpoints there are. */
+export type Source = { id: string } & (
+  | { kind: 'file'; path: string }
+  | { kind: 'http'; url: string; authorization: string | undefined }
+  | { kind: 's3'; bucket: string; key: string; endpoint: string | undefined; forcePathStyle: boolean }
+  | DnsName
+)
+
+/** One replica for each address of a name. */
+export interface DnsName {
+  kind: 'dns'
+  /** The group of the replicas. */
+  group: string
+  /** With the name in it: `http://vllm-headless:8000/metrics`. */
+  url: string
+}
+
+/** One endpoint that a source names; in a list also a `dns+http://` address, whose name is then a group. */
+export interface Target {
+  /** `group/replica`, or without a group. */
+  name: string
+  url: string
 }
 
 /** Endpoints that are found anew at each run: the run loads the sources and expands the configuration by what they name. */

@@ -7,7 +7,7 @@ const number = z.number()
 const text = z.string()
 const names = z.array(text)
 
-const SCENE = z.looseObject({
+const CONTEXT = z.looseObject({
   backend: text,
   url: text,
   model: z.optional(text),
@@ -52,7 +52,7 @@ const FORM = z.looseObject({
   usual: z.optional(number),
   ...ABOUT,
   gap: z.optional(z.looseObject({ length: number, interval: number })),
-  scene: z.optional(SCENE),
+  context: z.optional(CONTEXT),
 })
 
 /** Whether what lies in an outbox can be told: a person may have edited it. */

@@ -74,7 +74,7 @@ export type CanaryStatus =
   | 'failed' // asked, without a usable answer: the failure says why
 
 /** The endpoint at the moment of the fact: what the message may say about it. Each part only when known. */
-export interface Scene {
+export interface AlertContext {
   backend: Backend
   /** The endpoint's address without credentials. */
   url: string
@@ -166,5 +166,5 @@ export interface Notification extends About {
   gap?: { length: number; interval: number }
   /** It was sent before, but the answer was lost: this may be a repetition. */
   maybeSent?: boolean
-  scene?: Scene
+  context?: AlertContext
 }

@@ -1,6 +1,6 @@
-import { shownUrl } from '../config/address.ts'
-import type { DerivedSignal, Numbers, Scene, Verdict } from '../model/notification.ts'
-import { mainSignal, type View } from './snapshot.ts'
+import type { AlertContext, DerivedSignal, Numbers, Verdict } from '../model/notification.ts'
+import { shownUrl } from '../secrets/shown-url.ts'
+import { mainSignal, type Snapshot } from './snapshot.ts'
 
 /** Numbers that a message may show; totals since the server's start are not among them. */
 const SHOWN: readonly DerivedSignal[] = [
@@ -39,8 +39,12 @@ function minutesOf(ms: number): number {
 }
 
 /** The endpoint as the message may describe it, small enough to wait in the outbox; how many others there are, it does not know. */
-export function sceneOf(view: View, verdict: Verdict | undefined, now: number): Omit<Scene, 'of'> {
-  const { derived, observation, after, readings } = view
+export function alertContextOf(
+  snapshot: Snapshot,
+  verdict: Verdict | undefined,
+  now: number,
+): Omit<AlertContext, 'of'> {
+  const { derived, observation, after, readings } = snapshot
   const numbers: Numbers = {}
   for (const name of SHOWN) {
     const value = derived.numbers[name]
@@ -49,22 +53,22 @@ export function sceneOf(view: View, verdict: Verdict | undefined, now: number): 
   const atLeast = derived.atLeast.filter((name) => numbers[name] !== undefined)
   const settings = Object.fromEntries(Object.entries(readings?.settings ?? {}).filter(([name]) => SETTINGS.test(name)))
   const { canary } = observation
-  const model = after.model ?? view.endpoint.model
+  const model = after.model ?? snapshot.endpoint.model
   const oldest = after.recent[0]?.[0] ?? now
   const hasSpark = after.recent.filter(([, value]) => value !== null).length > 1
   return {
-    backend: view.backend,
-    url: shownUrl(view.endpoint.url),
+    backend: snapshot.backend,
+    url: shownUrl(snapshot.endpoint.url),
     numbers,
     ...(model === undefined ? {} : { model }),
     ...(atLeast.length > 0 ? { atLeast } : {}),
     ...(readings?.gauges.kv_cache?.at === undefined ? {} : { kvAt: readings.gauges.kv_cache.at }),
-    ...failedByOf(view),
+    ...failedByOf(snapshot),
     ...(verdict ? { verdict } : {}),
     ...(after.history?.restartedAt === undefined ? {} : { restarted: true }),
-    ...(view.noProgress ? { noProgress: true } : {}),
+    ...(snapshot.noProgress ? { noProgress: true } : {}),
     ...(hasSpark ? { spark: after.recent.map(([, value]) => value), sparkMinutes: minutesOf(now - oldest) } : {}),
-    ...(mainSignal(view.backend) === 'waiting'
+    ...(mainSignal(snapshot.backend) === 'waiting'
       ? trend(
           'waitingPerMinute',
           after.recent.map(([at, value]) => [at, value]),
@@ -75,13 +79,13 @@ export function sceneOf(view: View, verdict: Verdict | undefined, now: number): 
       after.recent.map(([at, , kv]) => [at, kv]),
     ),
     ...(Object.keys(settings).length > 0 ? { settings } : {}),
-    ...gpuOf(view),
+    ...gpuOf(snapshot),
     ...(canary ? { canary } : {}),
   }
 }
 
 /** Named only where more than half of the failures of the window have it: an upstream, or the kind of error. */
-function failedByOf({ window }: View): Partial<Scene> {
+function failedByOf({ window }: Snapshot): Partial<AlertContext> {
   const failures = new Map<string, number>()
   let all = 0
   for (const [labels, n] of Object.entries(window?.byLabels.failed ?? {})) {
@@ -94,7 +98,7 @@ function failedByOf({ window }: View): Partial<Scene> {
 }
 
 /** Slope a minute by least squares over the last runs, where a straight line fits them. */
-function trend(name: 'waitingPerMinute' | 'kvPerMinute', points: [number, number | null][]): Partial<Scene> {
+function trend(name: 'waitingPerMinute' | 'kvPerMinute', points: [number, number | null][]): Partial<AlertContext> {
   const known = points
     .flatMap(([at, value]): [number, number][] => (value === null ? [] : [[at / 60_000, value]]))
     .slice(-8)
@@ -110,8 +114,8 @@ function trend(name: 'waitingPerMinute' | 'kvPerMinute', points: [number, number
   return { [name]: Number((sxy / sxx).toPrecision(3)) }
 }
 
-function gpuOf(view: View): Partial<Scene> {
-  const gpus = Object.values(view.observation.gpu?.subjects ?? {})
+function gpuOf(snapshot: Snapshot): Partial<AlertContext> {
+  const gpus = Object.values(snapshot.observation.gpu?.subjects ?? {})
   const highest = (pick: 'gpu_utilisation' | 'gpu_temperature' | 'gpu_xid') => {
     const values = gpus.flatMap((gpu) => gpu[pick] ?? [])
     return values.length > 0 ? Math.max(...values) : undefined

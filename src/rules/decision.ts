@@ -1,7 +1,7 @@
 import type { Alert } from '../state/schema.ts'
 import type { Rule } from './catalogue.ts'
 import type { Measured } from './measure.ts'
-import type { View } from './snapshot.ts'
+import type { Snapshot } from './snapshot.ts'
 import type { Judgement } from './step.ts'
 import { whyUnknown } from './unknown-reason.ts'
 
@@ -26,10 +26,10 @@ export function decision(
   facts: Pick<Decision, 'rule' | 'measured' | 'judgement' | 'before' | 'after'>,
   alert: Alert | undefined,
   heldBy: HoldingRule | undefined,
-  view: View,
+  snapshot: Snapshot,
 ): Decision {
   const why =
-    facts.judgement === 'unknown' && !heldBy ? whyUnknown(facts.rule, view, facts.measured.subject) : undefined
+    facts.judgement === 'unknown' && !heldBy ? whyUnknown(facts.rule, snapshot, facts.measured.subject) : undefined
   return { ...facts, ...(alert && { alert }), ...(heldBy && { heldBy }), ...(why !== undefined && { why }) }
 }
 
@@ -38,14 +38,14 @@ export function notMeasured(
   rule: Rule,
   alerts: Readonly<Record<string, Alert>>,
   heldBy: HoldingRule | undefined,
-  view: View,
+  snapshot: Snapshot,
 ): Decision[] {
   const kept = Object.entries(alerts).map(([key, alert]) => {
     const subject = key.slice(rule.id.length + 1)
     const facts = { rule, judgement: 'unknown', before: alert.phase, after: alert.phase } as const
-    return decision({ ...facts, measured: subject === '' ? {} : { subject } }, alert, heldBy, view)
+    return decision({ ...facts, measured: subject === '' ? {} : { subject } }, alert, heldBy, snapshot)
   })
   if (kept.length > 0 || rule.measure.kind === 'gap') return kept
   const nothing = { rule, measured: {}, judgement: 'unknown', before: 'ok', after: 'ok' } as const
-  return [decision(nothing, undefined, heldBy, view)]
+  return [decision(nothing, undefined, heldBy, snapshot)]
 }

@@ -1,9 +1,9 @@
-import { shownUrl } from '../config/address.ts'
 import { type Config, functionName } from '../model/config.ts'
 import { causeOf } from '../model/failure.ts'
 import type { Notification } from '../model/notification.ts'
 import { type Observation, wordsOf } from '../model/observation.ts'
 import type { EndpointResult } from '../model/result.ts'
+import { shownUrl } from '../secrets/shown-url.ts'
 import { enqueue } from '../state/outbox.ts'
 import {
   type Alert,
@@ -15,12 +15,12 @@ import {
   type State,
 } from '../state/schema.ts'
 import { verdict } from '../verdict/verdict.ts'
-import { sceneOf } from './alert-context.ts'
+import { alertContextOf } from './alert-context.ts'
 import { RULE_IDS, type RuleId, specOf } from './catalogue.ts'
 import type { Decision } from './decision.ts'
-import { type EndpointJudgement, judgeEndpoint, withScene } from './judge-endpoint.ts'
+import { type EndpointJudgement, judgeEndpoint, withContext } from './judge-endpoint.ts'
 import { siblingsByGroup } from './siblings.ts'
-import { type View, view } from './snapshot.ts'
+import { type Snapshot, takeSnapshot } from './snapshot.ts'
 import { learnFrom, pastWorkOf, workOf } from './workload.ts'
 
 export interface Evaluation {
@@ -51,16 +51,16 @@ export function evaluate(
   now: number,
 ): Evaluation {
   const interval = config.interval ?? usualInterval(previous.gaps)
-  const views = observations.map((observation) => {
+  const snapshots = observations.map((observation) => {
     const before = endpointOf(previous, observation.endpoint.name) ?? newEndpointState(now)
-    return view(observation, notAhead(before, now), config.backend, now, config.window)
+    return takeSnapshot(observation, notAhead(before, now), config.backend, now, config.window)
   })
   const kept = stillConfigured(previous.outbox, config)
-  const siblings = siblingsByGroup(views)
-  const judged = views.map((one) => ({
+  const siblings = siblingsByGroup(snapshots)
+  const judged = snapshots.map((one) => ({
     one,
     judgement: judgeEndpoint({
-      view: one,
+      snapshot: one,
       siblings: siblings.get(one.endpoint.group ?? ''),
       outbox: kept,
       interval,
@@ -96,20 +96,20 @@ export function evaluate(
  */
 function isTheNewUsual(key: string, alert: Alert, now: number): boolean {
   const rule = key as RuleId
-  return RULE_IDS.includes(rule) && specOf(rule).measure.kind === 'fall' && now - alert.since >= DAY
+  return RULE_IDS.includes(rule) && specOf(rule).measure.kind === 'fall' && now - alert.activeAt >= DAY
 }
 
 /** Of each endpoint that was told as down before, and of which nothing new is told: why it fails now. */
-function causesOfThoseStillDown(judged: readonly { one: View; judgement: EndpointJudgement }[]): string[] {
+function causesOfThoseStillDown(judged: readonly { one: Snapshot; judgement: EndpointJudgement }[]): string[] {
   return judged.flatMap(({ one: { observation }, judgement: { alerts, notifications } }) => {
     const isTold = notifications.some(({ rule }) => rule === 'down')
     return observation.up === false && alerts.down?.phase === 'firing' && !isTold ? [causeOf(observation.failure)] : []
   })
 }
 
-/** Verdict, scene, learning and the result of one endpoint. */
+/** Verdict, context, learning and the result of one endpoint. */
 function conclude(
-  one: View,
+  one: Snapshot,
   judgement: EndpointJudgement,
   { of, stillDown }: { of: number; stillDown: readonly string[] },
   now: number,
@@ -131,19 +131,19 @@ function conclude(
   const alike =
     observation.up === false ? stillDown.filter((cause) => cause === causeOf(observation.failure)).length : 0
   const all = { of, ...(alike > 0 && { downBefore: alike }) }
-  const scene = judgement.notifications.length > 0 ? { ...sceneOf(one, found, now), ...all } : undefined
+  const context = judgement.notifications.length > 0 ? { ...alertContextOf(one, found, now), ...all } : undefined
   return {
     state,
     result: resultOf(one, judgement.alerts, firing ? found?.kind : undefined),
-    notifications: scene ? withScene(judgement.notifications, scene) : [],
+    notifications: context ? withContext(judgement.notifications, context) : [],
   }
 }
 
-function isHeld({ before }: View, { alerts }: EndpointJudgement): boolean {
+function isHeld({ before }: Snapshot, { alerts }: EndpointJudgement): boolean {
   return alerts.down?.phase === 'firing' && before.goodAt !== undefined
 }
 
-function resultOf(one: View, alerts: Record<string, Alert>, kind: EndpointResult['verdict']): EndpointResult {
+function resultOf(one: Snapshot, alerts: Record<string, Alert>, kind: EndpointResult['verdict']): EndpointResult {
   const { observation, derived, after, endpoint } = one
   const phases: Partial<Record<RuleId, Alert['phase']>> = {}
   const subjects: NonNullable<EndpointResult['subjects']> = {}
@@ -171,7 +171,7 @@ function resultOf(one: View, alerts: Record<string, Alert>, kind: EndpointResult
   }
 }
 
-function notesOf(one: View): string[] {
+function notesOf(one: Snapshot): string[] {
   const { observation, missing, modelMissing, readings, restarted, faults } = one
   const canary = observation.up === false ? undefined : observation.canary
   return [

@@ -1,4 +1,4 @@
-import type { About, Notification, Reason, Scene } from '../model/notification.ts'
+import type { About, AlertContext, Notification, Reason } from '../model/notification.ts'
 import { alertKey, isClaimed } from '../state/outbox.ts'
 import type { Alert, Outgoing } from '../state/schema.ts'
 import type { Rule } from './catalogue.ts'
@@ -6,13 +6,13 @@ import { type Decision, decision, type HoldingRule, notMeasured } from './decisi
 import { joinLates } from './late-notice.ts'
 import { judge, type Measured, measure } from './measure.ts'
 import type { Siblings } from './siblings.ts'
-import { insideOf, type View } from './snapshot.ts'
+import { insideOf, type Snapshot } from './snapshot.ts'
 import { type Judgement, step } from './step.ts'
 
 /** What all rules of one endpoint made of one run. */
 export interface EndpointJudgement {
   alerts: Record<string, Alert>
-  /** To be told, without their scene. */
+  /** To be told, without their context. */
   notifications: Notification[]
   /** Incidents that ended before they could be told: their `fired` leaves the outbox. */
   overtaken: Set<string>
@@ -21,7 +21,7 @@ export interface EndpointJudgement {
 }
 
 interface Context {
-  view: View
+  snapshot: Snapshot
   siblings: Siblings | undefined
   outbox: readonly Outgoing[]
   interval: number | undefined
@@ -36,7 +36,7 @@ const FORGOTTEN = 86_400_000
 export function judgeEndpoint(context: Context): EndpointJudgement {
   const out: EndpointJudgement = { alerts: {}, notifications: [], overtaken: new Set(), decisions: [] }
   const firing = (id: string) => out.alerts[id]?.phase === 'firing'
-  for (const rule of inOrder(context.view.endpoint.rules)) {
+  for (const rule of inOrder(context.snapshot.endpoint.rules)) {
     // A dead server makes all its other numbers meaningless, and a stalled one its KV use.
     if (rule.id !== 'down' && firing('down')) judgeRule(rule, 'down', context, out)
     else judgeRule(rule, rule.id === 'kv_cache' && firing('stalled') ? 'stalled' : undefined, context, out)
@@ -51,11 +51,11 @@ function inOrder(rules: readonly Rule[]): Rule[] {
 }
 
 function judgeRule(rule: Rule, heldBy: HoldingRule | undefined, context: Context, out: EndpointJudgement): void {
-  const before = context.view.before.alerts
+  const before = context.snapshot.before.alerts
   for (const [key, alert] of Object.entries(before)) {
     if (isOf(rule, key)) out.alerts[key] = alert // stays, unless measured below
   }
-  const all = measure(rule, context.view, context.siblings, context.now)
+  const all = measure(rule, context.snapshot, context.siblings, context.now)
   for (const measured of all) {
     const judgement = heldBy ? 'unknown' : judge(measured, rule)
     const key = alertKey(rule.id, measured.subject)
@@ -69,16 +69,16 @@ function judgeRule(rule: Rule, heldBy: HoldingRule | undefined, context: Context
     const reason = next.idle ? 'resolved' : stepped.reason
     const after = reason === 'resolved' ? 'ok' : (next.alert?.phase ?? 'ok')
     const facts = { rule, measured, judgement, before: before[key]?.phase ?? 'ok', after } as const
-    out.decisions.push(decision(facts, next.alert, heldBy, context.view))
-    if (next.alert && reason !== 'resolved') out.alerts[key] = toldAs(next.alert, reason, rule, context.view)
+    out.decisions.push(decision(facts, next.alert, heldBy, context.snapshot))
+    if (next.alert && reason !== 'resolved') out.alerts[key] = toldAs(next.alert, reason, rule, context.snapshot)
     else delete out.alerts[key]
     if (reason && next.alert) tell({ reason, rule, measured, alert: next.alert, idle: next.idle, key }, context, out)
   }
   const measuredKeys = new Set(all.map(({ subject }) => alertKey(rule.id, subject)))
   const others = Object.entries(out.alerts).filter(([key]) => isOf(rule, key) && !measuredKeys.has(key))
-  if (context.view.readings) forget(others, context.now, out)
+  if (context.snapshot.readings) forget(others, context.now, out)
   if (all.length === 0 || others.length > 0)
-    out.decisions.push(...notMeasured(rule, Object.fromEntries(others), heldBy, context.view))
+    out.decisions.push(...notMeasured(rule, Object.fromEntries(others), heldBy, context.snapshot))
 }
 
 /** Drops the alerts of subjects that are gone for good, without a message. */
@@ -100,26 +100,26 @@ function afterStep(
   context: Context,
 ): { alert: Alert | undefined; idle: boolean } {
   if (alert?.phase !== 'firing' || before?.phase !== 'firing') return { alert, idle: false }
-  const { view, now } = context
+  const { snapshot, now } = context
   const { idleSince, restarted, ...rest } = alert
   // What is still so after a restart did not end by it.
-  const byRestart = view.restarted || (restarted && judgement !== 'breach') ? { restarted: true as const } : {}
+  const byRestart = snapshot.restarted || (restarted && judgement !== 'breach') ? { restarted: true as const } : {}
   const kept = { ...rest, ...byRestart }
-  if (!rule.idles || !view.readings)
+  if (!rule.idles || !snapshot.readings)
     return { alert: { ...kept, ...(idleSince === undefined ? {} : { idleSince }) }, idle: false }
-  if (hasTraffic(view)) return { alert: kept, idle: false }
+  if (hasTraffic(snapshot)) return { alert: kept, idle: false }
   const since = idleSince ?? now
   return { alert: { ...kept, idleSince: since }, idle: judgement === 'unknown' && now - since >= IDLE }
 }
 
-function hasTraffic(view: View): boolean {
-  const { canary } = view.observation
+function hasTraffic(snapshot: Snapshot): boolean {
+  const { canary } = snapshot.observation
   // A model that nobody asks leaves the memory; any other answer, also a refusal, is one to a request.
   if (canary) return canary.status !== 'not-loaded' && canary.status !== 'other-model'
-  if (view.readings && (insideOf(view.readings) ?? 0) > 0) return true
+  if (snapshot.readings && (insideOf(snapshot.readings) ?? 0) > 0) return true
   const counts = [
-    ...Object.values(view.last?.counters ?? {}),
-    ...Object.values(view.last?.histograms ?? {}).map((h) => h.counts.at(-1) ?? 0),
+    ...Object.values(snapshot.last?.counters ?? {}),
+    ...Object.values(snapshot.last?.histograms ?? {}).map((h) => h.counts.at(-1) ?? 0),
   ]
   return counts.some((n) => n > 0)
 }
@@ -136,13 +136,13 @@ interface News {
   key: string
 }
 
-function tell(news: News, { now, view, outbox }: Context, out: EndpointJudgement): void {
+function tell(news: News, { now, snapshot, outbox }: Context, out: EndpointJudgement): void {
   const { reason, rule, measured, alert, idle, key } = news
-  const incident = `${view.endpoint.name}|${rule.id}|${measured.subject ?? ''}@${alert.firedAt}`
+  const incident = `${snapshot.endpoint.name}|${rule.id}|${measured.subject ?? ''}@${alert.firedAt}`
   const queued = outbox.filter((item) => item.notification.incident === incident)
-  const about = (reason === 'resolved' ? alert.about : undefined) ?? aboutOf(rule, view)
+  const about = (reason === 'resolved' ? alert.about : undefined) ?? aboutOf(rule, snapshot)
   const make = (reason: Reason, more: Partial<Notification> = {}): Notification => ({
-    ...facts(rule, measured, alert, view),
+    ...facts(rule, measured, alert, snapshot),
     ...about,
     id: `${incident}/${reason}/${now}`,
     incident,
@@ -165,22 +165,22 @@ function tell(news: News, { now, view, outbox }: Context, out: EndpointJudgement
     const joined = joinLates(make('late', { ...end, ...maybeSent }), outbox, now)
     out.notifications.push(joined.late)
     if (joined.replaced) out.overtaken.add(joined.replaced)
-  } else if (alert.told !== undefined) {
+  } else if (alert.lastSentAt !== undefined) {
     out.notifications.push(make('resolved', { ...end, priority: 4 }))
   }
 }
 
 /** Remembers what is told now: when it is over, the endpoint no longer shows what it was. */
-function toldAs(alert: Alert, reason: Reason | undefined, rule: Rule, view: View): Alert {
-  const about = reason === undefined ? {} : aboutOf(rule, view)
+function toldAs(alert: Alert, reason: Reason | undefined, rule: Rule, snapshot: Snapshot): Alert {
+  const about = reason === undefined ? {} : aboutOf(rule, snapshot)
   return Object.keys(about).length > 0 ? { ...alert, about } : alert
 }
 
-function aboutOf(rule: Rule, view: View): About {
-  const { observation, endpoint } = view
-  const failure = view.after.failure ?? view.before.failure
+function aboutOf(rule: Rule, snapshot: Snapshot): About {
+  const { observation, endpoint } = snapshot
+  const failure = snapshot.after.failure ?? snapshot.before.failure
   if (rule.id === 'down') return failure ? { failure } : {}
-  if (rule.id === 'blind') return unseen(view)
+  if (rule.id === 'blind') return unseen(snapshot)
   const beat = observation.up === true ? observation.beat : undefined
   if (rule.id !== 'heartbeat' || !endpoint.beat || !beat) return {}
   const { age, failed, body } = beat
@@ -196,7 +196,7 @@ function aboutOf(rule: Rule, view: View): About {
 }
 
 /** What a blind rule cannot see: not there, or there with a value that cannot be. */
-function unseen({ observation, missing, faults, modelMissing }: View): About {
+function unseen({ observation, missing, faults, modelMissing }: Snapshot): About {
   if (modelMissing) return { modelMissing }
   if (missing.length === 0) return {}
   if (observation.unread) return { unread: missing }
@@ -211,16 +211,16 @@ function facts(
   rule: Rule,
   measured: Measured,
   alert: Alert,
-  view: View,
+  snapshot: Snapshot,
 ): Omit<Notification, 'id' | 'incident' | 'reason' | 'at'> {
   const { subject } = measured
-  const subjectName = subject === undefined ? undefined : view.readings?.subjectNames?.[subject]
+  const subjectName = subject === undefined ? undefined : snapshot.readings?.subjectNames?.[subject]
   const round = (value: number) => Number(value.toPrecision(5))
   return {
     rule: rule.id,
-    endpoint: view.endpoint.name,
+    endpoint: snapshot.endpoint.name,
     priority: rule.priority,
-    firedAt: alert.firedAt ?? alert.since,
+    firedAt: alert.firedAt ?? alert.activeAt,
     limit: rule.limit,
     ...(subject === undefined ? {} : { subject }),
     ...(subjectName === undefined ? {} : { subjectName }),
@@ -231,7 +231,7 @@ function facts(
   }
 }
 
-/** Puts the scene, made once an endpoint, on its notifications. */
-export function withScene(notifications: readonly Notification[], scene: Scene): Notification[] {
-  return notifications.map((notification) => ({ ...notification, scene }))
+/** Puts the context, made once an endpoint, on its notifications. */
+export function withContext(notifications: readonly Notification[], context: AlertContext): Notification[] {
+  return notifications.map((notification) => ({ ...notification, context }))
 }

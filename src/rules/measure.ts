@@ -2,7 +2,7 @@ import type { DerivedSignal } from '../model/notification.ts'
 import { bin, past } from '../signals/baseline.ts'
 import type { Rule } from './catalogue.ts'
 import { medianOfOthers, type Siblings } from './siblings.ts'
-import type { View } from './snapshot.ts'
+import type { Snapshot } from './snapshot.ts'
 import type { Judgement } from './step.ts'
 import { flagged, increased, lost, upstreams, xids } from './subjects.ts'
 import { rateNow } from './workload.ts'
@@ -24,59 +24,59 @@ export interface Measured {
 }
 
 /** Measures a rule for every subject of an endpoint. `siblings`: of its group, where it has one. */
-export function measure(rule: Rule, view: View, siblings: Siblings | undefined, now: number): Measured[] {
+export function measure(rule: Rule, snapshot: Snapshot, siblings: Siblings | undefined, now: number): Measured[] {
   const { measure: m } = rule
-  const { numbers } = view.derived
+  const { numbers } = snapshot.derived
   switch (m.kind) {
     case 'gauge':
       return [{ value: numbers[m.signal] }]
     case 'inflight':
-      return [inflight(view)]
+      return [inflight(snapshot)]
     case 'growth':
-      return [growth(view, m.runs)]
+      return [growth(snapshot, m.runs)]
     case 'mean':
       return [{ value: numbers[m.signal] }]
     case 'quantile': {
       const name: DerivedSignal = `${m.signal}_p99`
-      return [{ value: numbers[name], atLeast: view.derived.atLeast.includes(name) }]
+      return [{ value: numbers[name], atLeast: snapshot.derived.atLeast.includes(name) }]
     }
     case 'fall':
-      return [m.of === 'prefix_hit_share' ? hitFall(view, now) : throughputFall(view, now)]
+      return [m.of === 'prefix_hit_share' ? hitFall(snapshot, now) : throughputFall(snapshot, now)]
     case 'stalled':
-      return [view.noProgress === undefined ? { judgement: 'unknown' } : counted(view.after.stalledRuns, rule)]
+      return [snapshot.noProgress === undefined ? { judgement: 'unknown' } : counted(snapshot.after.stalledRuns, rule)]
     case 'failed-share':
       return [{ value: numbers.failed_share }]
     case 'rate':
       return [{ value: numbers.preemptions_per_second }]
     case 'sibling':
-      return [sibling(view, siblings)]
+      return [sibling(snapshot, siblings)]
     case 'failures':
-      return [view.observation.up === undefined ? { judgement: 'unknown' } : counted(view.after.failures, rule)]
+      return [snapshot.observation.up === undefined ? { judgement: 'unknown' } : counted(snapshot.after.failures, rule)]
     case 'blind':
-      return [view.readings ? counted(view.after.blindRuns, rule) : { judgement: 'unknown' }]
+      return [snapshot.readings ? counted(snapshot.after.blindRuns, rule) : { judgement: 'unknown' }]
     case 'subject-gauge':
-      return Object.entries(view.readings?.subjects ?? {}).map(([subject, gauges]) => ({
+      return Object.entries(snapshot.readings?.subjects ?? {}).map(([subject, gauges]) => ({
         subject,
         value: gauges[m.signal],
       }))
     case 'xid':
-      return xids(view)
+      return xids(snapshot)
     case 'lost':
-      return lost(view)
+      return lost(snapshot)
     case 'flag':
       return [{ value: numbers[m.signal] }]
     case 'unhealthy-upstream':
-      return upstreams(view)
+      return upstreams(snapshot)
     case 'increase':
-      return increased(view, rule, m.signal)
+      return increased(snapshot, rule, m.signal)
     case 'canary':
-      return [canary(view, view.backend === 'ollama' ? m.ollama : m.openai)]
+      return [canary(snapshot, snapshot.backend === 'ollama' ? m.ollama : m.openai)]
     case 'refused':
-      return [refused(view)]
+      return [refused(snapshot)]
     case 'canary-load':
       return [{ value: numbers.canary_load }]
     case 'beat':
-      return [beat(rule, view, now)]
+      return [beat(rule, snapshot, now)]
     case 'gap':
       return [] // judged once for the whole run, see evaluate.ts
     default:
@@ -101,7 +101,7 @@ function counted(runs: number, rule: Rule): Measured {
 }
 
 /** One half alone, where the other was seen here before, is only the least that it can be. */
-function inflight({ derived, before }: View): Measured {
+function inflight({ derived, before }: Snapshot): Measured {
   const { waiting, running } = derived.numbers
   if (waiting === undefined && running === undefined) return { judgement: 'unknown' }
   const isHalf = (['waiting', 'running'] as const).some(
@@ -111,22 +111,22 @@ function inflight({ derived, before }: View): Measured {
 }
 
 /** Rose at each of the last runs: the rise over all of them; not so: 0. */
-function growth(view: View, runs: number): Measured {
-  const values = view.after.recent.slice(-(runs + 1)).map(([, value]) => value)
+function growth(snapshot: Snapshot, runs: number): Measured {
+  const values = snapshot.after.recent.slice(-(runs + 1)).map(([, value]) => value)
   if (values.length <= runs || values.some((v) => v === null)) return { judgement: 'unknown' }
   const known = values as number[]
   const rose = known.every((v, i) => i === 0 || v > (known[i - 1] ?? v))
   return { value: rose ? (known.at(-1) ?? 0) - (known[0] ?? 0) : 0 }
 }
 
-function hitFall(view: View, now: number): Measured {
-  return fall(view.derived.numbers.prefix_hit_share, past(view.before.baselines.hits, now))
+function hitFall(snapshot: Snapshot, now: number): Measured {
+  return fall(snapshot.derived.numbers.prefix_hit_share, past(snapshot.before.baselines.hits, now))
 }
 
-function throughputFall(view: View, now: number): Measured {
-  const running = view.derived.numbers.running ?? 0
+function throughputFall(snapshot: Snapshot, now: number): Measured {
+  const running = snapshot.derived.numbers.running ?? 0
   if (running === 0) return { judgement: 'unknown' }
-  return fall(rateNow(view), past(view.before.baselines[`tokens${bin(running)}`], now))
+  return fall(rateNow(snapshot), past(snapshot.before.baselines[`tokens${bin(running)}`], now))
 }
 
 function fall(value: number | undefined, usual: number | undefined): Measured {
@@ -135,32 +135,32 @@ function fall(value: number | undefined, usual: number | undefined): Measured {
 }
 
 /** Slower than the median of the others, by time per token, else by whole requests. At least two others must be known. */
-function sibling(view: View, siblings: Siblings | undefined): Measured {
+function sibling(snapshot: Snapshot, siblings: Siblings | undefined): Measured {
   for (const mean of ['itlMean', 'e2eMean'] as const) {
-    const own = view.derived[mean]
+    const own = snapshot.derived[mean]
     const median = own === undefined || !siblings ? undefined : medianOfOthers(siblings[mean], own)
     if (own !== undefined && median !== undefined && median > 0) return { value: own / median, usual: median }
   }
   return { judgement: 'unknown' }
 }
 
-function canary(view: View, signal: 'canary_wait' | 'canary_ttft'): Measured {
-  const { observation } = view
+function canary(snapshot: Snapshot, signal: 'canary_wait' | 'canary_ttft'): Measured {
+  const { observation } = snapshot
   if (observation.up === false) return { judgement: 'unknown' }
   switch (observation.canary?.status) {
     case 'parked':
       return { value: observation.up ? observation.took / 1000 : undefined, atLeast: true }
     case 'answered':
     case 'cold-load':
-      return { value: view.derived.numbers[signal] }
+      return { value: snapshot.derived.numbers[signal] }
     default:
       return { judgement: 'unknown' }
   }
 }
 
-function refused(view: View): Measured {
-  if (view.observation.up === false) return { judgement: 'unknown' }
-  switch (view.observation.canary?.status) {
+function refused(snapshot: Snapshot): Measured {
+  if (snapshot.observation.up === false) return { judgement: 'unknown' }
+  switch (snapshot.observation.canary?.status) {
     case 'busy':
       return flagged(true)
     case 'answered':
@@ -176,13 +176,13 @@ function refused(view: View): Measured {
  * Late, failed, or never seen for longer than interval and grace. Seconds since the last beat. A failure is told at
  * once, also of a worker that was told as silent.
  */
-function beat(rule: Rule, view: View, now: number): Measured {
-  const { observation, endpoint } = view
+function beat(rule: Rule, snapshot: Snapshot, now: number): Measured {
+  const { observation, endpoint } = snapshot
   if (observation.up !== true || !observation.beat || !endpoint.beat) return { judgement: 'unknown' }
   const { age, failed } = observation.beat
   const allowed = endpoint.beat.interval + endpoint.beat.grace
-  const silent = age ?? now - view.before.since
-  const toldAs = view.before.alerts[rule.id]?.about?.beat
+  const silent = age ?? now - snapshot.before.since
+  const toldAs = snapshot.before.alerts[rule.id]?.about?.beat
   const renewed = failed !== undefined && toldAs !== undefined && toldAs.failed === undefined && rule.for === 0
   // Never seen is told when interval and grace are over, not a run later.
   const late = age === undefined ? silent >= allowed : silent > allowed

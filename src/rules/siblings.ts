@@ -1,12 +1,12 @@
-import type { View } from './snapshot.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /** The means by which siblings are compared, of all endpoints of one group that know them, ascending. Seconds. */
 export type Siblings = Readonly<Record<'itlMean' | 'e2eMean', readonly number[]>>
 
 /** Sorted once a group: to look at all others for each of a thousand siblings would be a million looks. */
-export function siblingsByGroup(views: readonly View[]): ReadonlyMap<string, Siblings> {
+export function siblingsByGroup(snapshots: readonly Snapshot[]): ReadonlyMap<string, Siblings> {
   const groups = new Map<string, { itlMean: number[]; e2eMean: number[] }>()
-  for (const { endpoint, derived } of views) {
+  for (const { endpoint, derived } of snapshots) {
     if (endpoint.group === undefined) continue
     const means = groups.get(endpoint.group) ?? { itlMean: [], e2eMean: [] }
     if (derived.itlMean !== undefined) means.itlMean.push(derived.itlMean)

@@ -8,7 +8,7 @@ import type { EndpointState } from '../state/schema.ts'
 import { missingSignals, seenSignals } from './missing.ts'
 
 /** One endpoint in one run: what was known before, what it answered, and what follows from both. */
-export interface View {
+export interface Snapshot {
   backend: Backend
   endpoint: Endpoint
   observation: Observation
@@ -34,13 +34,13 @@ export interface View {
 const RECENT = 15
 const PROGRESS = ['steps', 'generation_tokens', 'prompt_tokens', 'finished'] as const satisfies CounterSignal[]
 
-export function view(
+export function takeSnapshot(
   observation: Observation,
   before: EndpointState,
   backend: Backend,
   now: number,
   window: number,
-): View {
+): Snapshot {
   if (observation.up !== true) return withoutReadings(observation, before, backend, now)
   const { endpoint, readings } = observation
   const memory = remember(before.history, readings, now, window)
@@ -88,7 +88,7 @@ export function view(
   }
 }
 
-function withoutReadings(observation: Observation, before: EndpointState, backend: Backend, now: number): View {
+function withoutReadings(observation: Observation, before: EndpointState, backend: Backend, now: number): Snapshot {
   const failed = observation.up === false
   const after: EndpointState = {
     ...before,

@@ -31,18 +31,18 @@ export function step(
   if (alert?.phase !== 'firing') {
     if (judgement !== 'breach') return { alert: undefined }
     const gap = Math.max(PENDING_GAP, 2 * (at.interval ?? 0))
-    const since = alert && now - alert.seenAt <= gap ? alert.since : now
-    const pending = seen({ ...(since === now ? {} : alert), phase: 'pending', since, seenAt: now, clears: 0 })
-    if (now - since < rule.for) return { alert: pending }
+    const activeAt = alert && now - alert.seenAt <= gap ? alert.activeAt : now
+    const pending = seen({ ...(activeAt === now ? {} : alert), phase: 'pending', activeAt, seenAt: now, clearRuns: 0 })
+    if (now - activeAt < rule.for) return { alert: pending }
     return { alert: { ...pending, phase: 'firing', firedAt: now }, reason: 'fired' }
   }
   if (judgement === 'clear') {
-    const clears = alert.clears + 1
-    if (clears < CLEAR_RUNS) return { alert: { ...alert, seenAt: now, clears } }
-    return { alert: { ...alert, seenAt: now, clears }, reason: 'resolved' }
+    const clearRuns = alert.clearRuns + 1
+    if (clearRuns < CLEAR_RUNS) return { alert: { ...alert, seenAt: now, clearRuns } }
+    return { alert: { ...alert, seenAt: now, clearRuns }, reason: 'resolved' }
   }
-  const next = { ...seen(alert), clears: 0 }
-  const due = rule.repeat !== undefined && alert.told !== undefined && now - alert.told >= rule.repeat
+  const next = { ...seen(alert), clearRuns: 0 }
+  const due = rule.repeat !== undefined && alert.lastSentAt !== undefined && now - alert.lastSentAt >= rule.repeat
   return due ? { alert: next, reason: 'repeated' } : { alert: next }
 }
 

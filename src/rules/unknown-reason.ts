@@ -3,7 +3,7 @@ import type { HistogramSignal, Signal } from '../model/signals.ts'
 import type { Rule } from './catalogue.ts'
 import type { Decision } from './decision.ts'
 import { isPresent, signalsFor } from './missing.ts'
-import type { View } from './snapshot.ts'
+import type { Snapshot } from './snapshot.ts'
 import { rateNow } from './workload.ts'
 
 /** As in `signals/quantile.ts` and `signals/derive.ts`: fewer say nothing. */
@@ -13,35 +13,35 @@ const QUIET = 'no traffic in the window'
 const SHORT_PAST = 'its own past is too short: it needs an hour and 10 values'
 
 /** Why a rule has no number for an endpoint, or for one subject of it, in this run, as a person may read it. */
-export function whyUnknown(rule: Rule, view: View, subject?: string): string | undefined {
-  const { observation, derived, readings, window } = view
+export function whyUnknown(rule: Rule, snapshot: Snapshot, subject?: string): string | undefined {
+  const { observation, derived, readings, window } = snapshot
   if (observation.up === undefined) return `not asked: canary ${wordsOf(observation.canary.status)}`
   if (observation.up === false) {
     const { kind, code, status } = observation.failure
     return ['no usable answer:', kind, status, code].filter((part) => part !== undefined).join(' ')
   }
   const { measure } = rule
-  const gone = absent(rule, view)
+  const gone = absent(rule, snapshot)
   if (gone !== undefined) return gone
   switch (measure.kind) {
     case 'growth':
-      return `has ${knownInARow(view)} of the ${measure.runs + 1} runs in a row that it compares`
+      return `has ${knownInARow(snapshot)} of the ${measure.runs + 1} runs in a row that it compares`
     case 'mean':
-      return tooFew(measure.signal, ENOUGH.mean, view)
+      return tooFew(measure.signal, ENOUGH.mean, snapshot)
     case 'quantile':
       return derived.atLeast.includes(`${measure.signal}_p99`)
         ? "only known to be at least this: the limit is above the server's largest bucket"
-        : tooFew(measure.signal, ENOUGH.quantile, view)
+        : tooFew(measure.signal, ENOUGH.quantile, snapshot)
     case 'failed-share':
       return window ? few((window.counters.finished ?? 0) + (window.counters.failed ?? 0), ENOUGH.requests) : FIRST
     case 'fall':
-      return measure.of === 'prefix_hit_share' ? noHitFall(view) : noThroughputFall(view)
+      return measure.of === 'prefix_hit_share' ? noHitFall(snapshot) : noThroughputFall(snapshot)
     case 'stalled':
-      return view.last ? 'the server publishes no counter that shows progress' : FIRST
+      return snapshot.last ? 'the server publishes no counter that shows progress' : FIRST
     case 'sibling':
       if (derived.itlMean !== undefined || derived.e2eMean !== undefined)
         return 'fewer than two siblings have a known time'
-      return tooFew(isPresent('itl', view.readings ?? observation.readings) ? 'itl' : 'e2e', ENOUGH.mean, view)
+      return tooFew(isPresent('itl', snapshot.readings ?? observation.readings) ? 'itl' : 'e2e', ENOUGH.mean, snapshot)
     case 'canary':
     case 'refused':
     case 'canary-load':
@@ -52,7 +52,7 @@ export function whyUnknown(rule: Rule, view: View, subject?: string): string | u
     case 'increase':
       return window ? undefined : FIRST
     case 'subject-gauge':
-      return subject === undefined ? 'the page names none' : noneOf(subject, measure.signal, view)
+      return subject === undefined ? 'the page names none' : noneOf(subject, measure.signal, snapshot)
     case 'xid':
     case 'lost':
     case 'unhealthy-upstream':
@@ -70,7 +70,7 @@ export function whyUnknown(rule: Rule, view: View, subject?: string): string | u
 }
 
 /** What the rule needs and the page does not have; a rule that needs one of several lacks something only without any. */
-function absent(rule: Rule, { readings, faults, modelMissing }: View): string | undefined {
+function absent(rule: Rule, { readings, faults, modelMissing }: Snapshot): string | undefined {
   if (!readings) return undefined
   if (modelMissing !== undefined) return `model not there: ${modelMissing}`
   const hits = rule.measure.kind === 'fall' && rule.measure.of === 'prefix_hit_share'
@@ -87,7 +87,7 @@ function absent(rule: Rule, { readings, faults, modelMissing }: View): string | 
 }
 
 /** Others have one: a split GPU, or one whose driver does not say. */
-function noneOf(subject: string, signal: Signal, { readings, faults }: View): string {
+function noneOf(subject: string, signal: Signal, { readings, faults }: Snapshot): string {
   const fault = faults.find((found) => found.signal === signal)
   if (fault) return `${signal} is not believable: ${fault.what}`
   const isThere = readings?.subjects[subject] !== undefined
@@ -95,11 +95,11 @@ function noneOf(subject: string, signal: Signal, { readings, faults }: View): st
 }
 
 /** The latest runs without one that knew nothing. */
-function knownInARow({ after: { recent } }: View): number {
+function knownInARow({ after: { recent } }: Snapshot): number {
   return recent.length - 1 - recent.findLastIndex(([, value]) => value === null)
 }
 
-function tooFew(signal: HistogramSignal, enough: number, { window }: View): string {
+function tooFew(signal: HistogramSignal, enough: number, { window }: Snapshot): string {
   if (!window) return FIRST
   const found = window.histograms[signal]
   if (found && found.counts.at(-1) !== 0 && found.sum === undefined && enough === ENOUGH.mean)
@@ -112,7 +112,7 @@ function few(n: number, enough: number, what = 'requests'): string {
   return n < enough ? `too few ${what}: ${Math.round(n)} of ${enough}` : 'no believable buckets'
 }
 
-function noHitFall({ derived, window, readings }: View): string {
+function noHitFall({ derived, window, readings }: Snapshot): string {
   if (derived.numbers.prefix_hit_share !== undefined) return SHORT_PAST
   if (derived.hitsAlwaysZero) return 'the server publishes prefix hits and never counts them'
   if (!window) return FIRST
@@ -122,10 +122,10 @@ function noHitFall({ derived, window, readings }: View): string {
   return queries === 0 ? QUIET : `too few tokens looked up: ${Math.round(queries)} of ${ENOUGH.tokens}`
 }
 
-function noThroughputFall(view: View): string {
-  if ((view.derived.numbers.running ?? 0) === 0) return 'nothing is running'
-  if (!view.window) return FIRST
-  return rateNow(view) === undefined
+function noThroughputFall(snapshot: Snapshot): string {
+  if ((snapshot.derived.numbers.running ?? 0) === 0) return 'nothing is running'
+  if (!snapshot.window) return FIRST
+  return rateNow(snapshot) === undefined
     ? 'work goes on, its tokens are counted when a request ends'
     : `${SHORT_PAST} at this many running`
 }
@@ -154,12 +154,12 @@ function phaseOf({ rule, alert, before, after, judgement }: Decision): string | 
   }
   if (!alert) return undefined
   if (after === 'pending') {
-    const fires = judgement === 'breach' ? `, fires at ${clock(alert.since + rule.for)}` : ''
-    return `pending since ${clock(alert.since)}${fires}`
+    const fires = judgement === 'breach' ? `, fires at ${clock(alert.activeAt + rule.for)}` : ''
+    return `pending since ${clock(alert.activeAt)}${fires}`
   }
   if (before !== 'firing') return 'fires now'
-  const clears = judgement === 'clear' ? `, clear ${alert.clears} of 2 runs` : ''
-  return `firing since ${clock(alert.firedAt ?? alert.since)}${clears}`
+  const clears = judgement === 'clear' ? `, clear ${alert.clearRuns} of 2 runs` : ''
+  return `firing since ${clock(alert.firedAt ?? alert.activeAt)}${clears}`
 }
 
 function clock(at: number): string {

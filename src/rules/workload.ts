@@ -3,7 +3,7 @@ import { mean } from '../signals/quantile.ts'
 import { type Increases, increases } from '../signals/window.ts'
 import type { EndpointState } from '../state/schema.ts'
 import type { PastWork, Work } from '../verdict/verdict.ts'
-import { insideOf, type View } from './snapshot.ts'
+import { insideOf, type Snapshot } from './snapshot.ts'
 
 /** Enough finished requests for their averages to mean something. */
 const ENOUGH = 20
@@ -14,11 +14,11 @@ const SHORTEST = 5
  * The time that the verdict looks at: since the last run, widened until 20 requests have finished or the window is
  * full. Without a count of finished requests it is the time since the last run.
  */
-export function lookBack(view: View): { since: Increases; from: number } | undefined {
-  const { history } = view.after
+export function lookBack(snapshot: Snapshot): { since: Increases; from: number } | undefined {
+  const { history } = snapshot.after
   if (!history || history.times.length < 2) return undefined
   let from = history.times.length - 2
-  let since = view.last
+  let since = snapshot.last
   while (since && from > 0 && (since.seconds < SHORTEST || (since.counters.finished ?? ENOUGH) < ENOUGH)) {
     from -= 1
     since = increases(history, from) ?? since
@@ -27,8 +27,8 @@ export function lookBack(view: View): { since: Increases; from: number } | undef
 }
 
 /** Generated tokens a second in the time the verdict looks at. */
-export function rateNow(view: View): number | undefined {
-  const look = lookBack(view)
+export function rateNow(snapshot: Snapshot): number | undefined {
+  const look = lookBack(snapshot)
   return look && tokensPerSecond(look.since)
 }
 
@@ -39,16 +39,16 @@ function tokensPerSecond({ seconds, counters }: Increases): number | undefined {
 }
 
 /** What the endpoint did in the time the verdict looks at; `undefined` on a first reading. */
-export function workOf(view: View): Work | undefined {
-  const look = lookBack(view)
-  if (!look || !view.readings) return undefined
+export function workOf(snapshot: Snapshot): Work | undefined {
+  const look = lookBack(snapshot)
+  if (!look || !snapshot.readings) return undefined
   const { seconds, counters, histograms } = look.since
   const { finished, generation_tokens, prompt_tokens, preemptions } = counters
   const each = (total: number | undefined) => (total !== undefined && finished ? total / finished : undefined)
   const perSecond = (total: number | undefined) => (total === undefined ? undefined : total / seconds)
-  const start = view.after.history?.times[look.from]
-  const insideNow = insideOf(view.readings)
-  const insideThen = start === undefined ? undefined : view.after.inside[start]
+  const start = snapshot.after.history?.times[look.from]
+  const insideNow = insideOf(snapshot.readings)
+  const insideThen = start === undefined ? undefined : snapshot.after.inside[start]
   const known = finished !== undefined && insideNow !== undefined && insideThen !== undefined
   const itl = histograms.itl
   return defined({
@@ -61,11 +61,11 @@ export function workOf(view: View): Work | undefined {
     promptTokensPerRequest: each(prompt_tokens),
     outputTokensPerRequest: each(generation_tokens),
     preemptionsPerSecond: perSecond(preemptions),
-    waiting: view.derived.numbers.waiting,
-    running: view.derived.numbers.running,
-    kvCache: view.derived.numbers.kv_cache,
-    noProgress: view.noProgress === true,
-    restarted: view.after.history?.restartedAt !== undefined,
+    waiting: snapshot.derived.numbers.waiting,
+    running: snapshot.derived.numbers.running,
+    kvCache: snapshot.derived.numbers.kv_cache,
+    noProgress: snapshot.noProgress === true,
+    restarted: snapshot.after.history?.restartedAt !== undefined,
   })
 }
 
@@ -86,8 +86,8 @@ export function pastWorkOf(before: EndpointState, now: number): PastWork {
 }
 
 /** Learns from a run in which nothing was wrong. */
-export function learnFrom(view: View, work: Work | undefined, now: number): EndpointState['baselines'] {
-  const values: Record<string, number | undefined> = { hits: view.derived.numbers.prefix_hit_share }
+export function learnFrom(snapshot: Snapshot, work: Work | undefined, now: number): EndpointState['baselines'] {
+  const values: Record<string, number | undefined> = { hits: snapshot.derived.numbers.prefix_hit_share }
   if (work) {
     values.arrivals = work.arrivalsPerSecond
     values.time = work.timePerToken
@@ -100,7 +100,7 @@ export function learnFrom(view: View, work: Work | undefined, now: number): Endp
       values[`tokens${bin(work.running)}`] = work.tokensPerSecond
     }
   }
-  const learned: Record<string, Baseline> = { ...view.after.baselines }
+  const learned: Record<string, Baseline> = { ...snapshot.after.baselines }
   for (const [name, value] of Object.entries(values)) {
     if (value !== undefined) learned[name] = learn(learned[name], value, now)
   }

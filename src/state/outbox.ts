@@ -120,7 +120,7 @@ function toldOf(state: State, delivered: readonly Notification[], now: number): 
     const key = alertKey(rule, subject)
     const alert: Alert | undefined = entry?.alerts[key]
     if (!entry || alert?.firedAt !== firedAt) continue
-    endpoints[endpoint] = { ...entry, alerts: { ...entry.alerts, [key]: { ...alert, told: now } } }
+    endpoints[endpoint] = { ...entry, alerts: { ...entry.alerts, [key]: { ...alert, lastSentAt: now } } }
   }
   return endpoints
 }

@@ -5,9 +5,10 @@ import type { About, Notification } from '../model/notification.ts'
 import { isAbout, isNotification } from '../model/notification-form.ts'
 import { BASELINE } from '../signals/baseline.ts'
 import { HISTORY } from '../signals/window.ts'
+import { migrate } from './migrate.ts'
 
 /** The schema version this code writes; see `docs/state.md`. */
-export const STATE_VERSION = 1
+export const STATE_VERSION = 2
 
 /** The words of what is wrong, which this small form of zod leaves out. */
 z.config(english())
@@ -19,16 +20,16 @@ const count = z.number().check(z.int(), z.nonnegative())
 const ALERT = z.object({
   phase: z.enum(['pending', 'firing']),
   /** The breach began. */
-  since: time,
+  activeAt: time,
   firedAt: z.optional(time),
   /** The last run in which the measure was known. */
   seenAt: time,
   /** Clear runs in a row while firing. */
-  clears: count,
+  clearRuns: count,
   /** The worst value since it began. */
   peak: z.optional(z.number()),
   /** The last push about it was accepted. Absent while nothing was told. */
-  told: z.optional(time),
+  lastSentAt: z.optional(time),
   /** No traffic since, while firing. */
   idleSince: z.optional(time),
   /** The server restarted while it fired. */
@@ -140,11 +141,11 @@ export function endpointOf(state: State, name: string): EndpointState | undefine
 export function notAhead(state: EndpointState, now: number): EndpointState {
   const { since, recent, alerts } = state
   if (recent.every(([at]) => at <= now)) return state // every run leaves its time here
-  const bounded = ({ told, idleSince, ...alert }: Alert): Alert => ({
+  const bounded = ({ lastSentAt, idleSince, ...alert }: Alert): Alert => ({
     ...alert,
-    since: Math.min(alert.since, now),
+    activeAt: Math.min(alert.activeAt, now),
     seenAt: Math.min(alert.seenAt, now),
-    ...(told === undefined ? {} : { told: Math.min(told, now) }),
+    ...(lastSentAt === undefined ? {} : { lastSentAt: Math.min(lastSentAt, now) }),
     ...(idleSince === undefined ? {} : { idleSince: Math.min(idleSince, now) }),
   })
   return {
@@ -172,7 +173,7 @@ export function readState(text: string): ReadState {
   }
   const version = (json as { v?: unknown } | null)?.v
   if (typeof version === 'number' && version > STATE_VERSION) return { kind: 'newer', version }
-  const parsed = STATE.safeParse(json)
+  const parsed = STATE.safeParse(migrate(json))
   if (parsed.success) return { kind: 'state', state: parsed.data }
   const issue = parsed.error.issues[0]
   return { kind: 'broken', why: `${issue?.path.join('.') || 'the whole'}: ${issue?.message ?? 'not the schema'}` }

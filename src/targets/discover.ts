@@ -1,4 +1,5 @@
-import { type DnsName, dnsName, isDns, type Source, type Target } from '../config/targets.ts'
+import { dnsName, isDns } from '../config/targets.ts'
+import type { DnsName, Source, Target } from '../model/config.ts'
 import { type Config, ConfigError, type Discovery, type Endpoint } from '../model/config.ts'
 import type { Log } from '../model/io.ts'
 import type { Observation } from '../model/observation.ts'

@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { GetObjectCommand } from '@aws-sdk/client-s3'
-import type { Source } from '../config/targets.ts'
 import { get, openDispatcher } from '../http/get.ts'
+import type { Source } from '../model/config.ts'
 import { createS3Client, withDeadline } from '../store/s3-client.ts'
 
 /** The text of a list, the addresses of a name, or why there is neither, in words without a secret. */

@@ -1,8 +1,8 @@
 import { checkNames, endpointAt } from '../config/endpoints.ts'
 import { environmentOf } from '../config/environment.ts'
-import { dnsName, ENDPOINT_NAME, GROUP_NAME, isDns, type Target } from '../config/targets.ts'
+import { dnsName, ENDPOINT_NAME, GROUP_NAME, isDns } from '../config/targets.ts'
 import type { Backend } from '../model/backend.ts'
-import type { Endpoint } from '../model/config.ts'
+import type { Endpoint, Target } from '../model/config.ts'
 
 /** What the names of a list are checked against. */
 export interface ListOptions {

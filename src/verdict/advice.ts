@@ -1,6 +1,6 @@
 import type { Backend } from '../model/backend.ts'
 import type { Failure } from '../model/failure.ts'
-import type { Notification, Scene, VerdictKind } from '../model/notification.ts'
+import type { AlertContext, Notification, VerdictKind } from '../model/notification.ts'
 import type { RuleId } from '../rules/catalogue.ts'
 import type { Advice } from './advice-kinds.ts'
 
@@ -15,7 +15,7 @@ export function advice(fact: Notification): Advice[] {
 }
 
 function adviceFor(fact: Notification): Advice[] {
-  const { rule, scene } = fact
+  const { rule, context } = fact
   switch (rule) {
     case 'waiting':
     case 'inflight':
@@ -30,9 +30,9 @@ function adviceFor(fact: Notification): Advice[] {
     case 'preemptions':
     case 'sibling':
     case 'prefix_hits':
-      return scene ? byVerdict(rule, scene) : []
+      return context ? byVerdict(rule, context) : []
     case 'down':
-      return fact.failure ? whenDown(fact.failure, scene?.backend) : []
+      return fact.failure ? whenDown(fact.failure, context?.backend) : []
     case 'blind':
       return whenBlind(fact)
     case 'gpu_memory':
@@ -58,7 +58,7 @@ function adviceFor(fact: Notification): Advice[] {
     case 'canary':
     case 'busy':
     case 'cold_load':
-      return whenCanary(rule, scene)
+      return whenCanary(rule, context)
     case 'heartbeat':
       if (fact.beat?.failed) return [{ key: 'worker-failed' }]
       return [{ key: fact.beat?.never ? 'worker-never' : 'worker-silent' }]
@@ -71,52 +71,52 @@ function adviceFor(fact: Notification): Advice[] {
   }
 }
 
-function byVerdict(rule: RuleId, scene: Scene): Advice[] {
-  const kind: VerdictKind | undefined = scene.verdict?.kind
-  if (scene.backend === 'gateway') return ofGateway(rule, scene)
+function byVerdict(rule: RuleId, context: AlertContext): Advice[] {
+  const kind: VerdictKind | undefined = context.verdict?.kind
+  if (context.backend === 'gateway') return ofGateway(rule, context)
   if (rule === 'stalled' || kind === 'stalled') return [{ key: 'restart-hung' }]
-  if (rule === 'prefix_hits') return whenHitsFell(scene)
+  if (rule === 'prefix_hits') return whenHitsFell(context)
   switch (kind) {
     case 'restarted':
       return [{ key: 'why-restarted' }]
     case 'load-grew':
-      return [{ key: 'more-replicas' }, ...moreAtOnce(scene)]
+      return [{ key: 'more-replicas' }, ...moreAtOnce(context)]
     case 'heavier':
       return [
-        { key: 'shorter-requests', what: whatIsLonger(scene) },
-        ...(isCacheNearTop(scene) ? cacheFull(scene) : []),
+        { key: 'shorter-requests', what: whatIsLonger(context) },
+        ...(isCacheNearTop(context) ? cacheFull(context) : []),
       ]
     case 'cache-full':
-      return [...cacheFull(scene), { key: 'more-replicas' }]
+      return [...cacheFull(context), { key: 'more-replicas' }]
     case 'broke':
-      return [...gpuXid(scene), { key: 'look-at-gpu' }]
+      return [...gpuXid(context), { key: 'look-at-gpu' }]
     case undefined:
-      return withoutVerdict(rule, scene)
+      return withoutVerdict(rule, context)
     default:
       return kind satisfies never
   }
 }
 
-function ofGateway(rule: RuleId, scene: Scene): Advice[] {
-  if (rule === 'errors') return [{ key: scene.failedBy === undefined ? 'read-log' : 'gateway-upstream' }]
+function ofGateway(rule: RuleId, context: AlertContext): Advice[] {
+  if (rule === 'errors') return [{ key: context.failedBy === undefined ? 'read-log' : 'gateway-upstream' }]
   return [{ key: rule === 'kv_cache' ? 'gateway-cache' : 'gateway-rejected' }]
 }
 
-function withoutVerdict(rule: RuleId, scene: Scene): Advice[] {
+function withoutVerdict(rule: RuleId, context: AlertContext): Advice[] {
   switch (rule) {
     case 'kv_cache':
     case 'preemptions':
-      return cacheFull(scene)
+      return cacheFull(context)
     case 'sibling':
-      return [...gpuXid(scene), { key: 'take-out' }]
+      return [...gpuXid(context), { key: 'take-out' }]
     case 'throughput':
     case 'itl':
-      return [...gpuXid(scene), { key: 'look-at-gpu' }]
+      return [...gpuXid(context), { key: 'look-at-gpu' }]
     case 'errors':
       // TGI and TEI refuse what is above --max-concurrent-requests, by this name.
-      return [{ key: scene.failedBy === 'overloaded' ? 'more-replicas' : 'read-log' }]
+      return [{ key: context.failedBy === 'overloaded' ? 'more-replicas' : 'read-log' }]
     default:
-      return [...gpuXid(scene), { key: 'look-which' }]
+      return [...gpuXid(context), { key: 'look-which' }]
   }
 }
 
@@ -128,10 +128,10 @@ function withoutVerdict(rule: RuleId, scene: Scene): Advice[] {
  * TEI: huggingface.co/docs/text-embeddings-inference, CLI arguments (max-batch-tokens).
  * llama.cpp: tools/server/README (--parallel is the number of slots, which share --ctx-size).
  */
-function moreAtOnce(scene: Scene): Advice[] {
-  const kv = scene.numbers.kv_cache
+function moreAtOnce(context: AlertContext): Advice[] {
+  const kv = context.numbers.kv_cache
   const hasRoom = kv !== undefined && kv < ROOM
-  switch (scene.backend) {
+  switch (context.backend) {
     case 'vllm':
       return hasRoom ? [{ key: 'vllm-more-at-once', kv }] : []
     case 'sglang':
@@ -153,11 +153,11 @@ function moreAtOnce(scene: Scene): Advice[] {
  * SGLang: docs.sglang.io, hyperparameter tuning (mem-fraction-static is weights + KV pool; max-running-requests).
  * llama.cpp: tools/server/README (--ctx-size is the whole cache, --parallel divides it).
  */
-function cacheFull(scene: Scene): Advice[] {
-  switch (scene.backend) {
+function cacheFull(context: AlertContext): Advice[] {
+  switch (context.backend) {
     case 'vllm': {
-      const utilisation = settingOf(scene, 'gpu_memory_utilization', 1)
-      const tokens = cacheTokens(scene)
+      const utilisation = settingOf(context, 'gpu_memory_utilization', 1)
+      const tokens = cacheTokens(context)
       const key = utilisation !== undefined && utilisation >= UTILISATION_TOP ? 'vllm-less-at-once' : 'vllm-more-cache'
       return [
         { key, ...(utilisation === undefined ? {} : { utilisation }), ...(tokens === undefined ? {} : { tokens }) },
@@ -173,38 +173,38 @@ function cacheFull(scene: Scene): Advice[] {
 }
 
 /** Tokens that vLLM's KV cache holds: `num_gpu_blocks` × `block_size` of `vllm:cache_config_info`. */
-function cacheTokens(scene: Scene): number | undefined {
-  const blocks = settingOf(scene, 'num_gpu_blocks', 1e9)
-  const size = settingOf(scene, 'block_size', 1e6)
+function cacheTokens(context: AlertContext): number | undefined {
+  const blocks = settingOf(context, 'num_gpu_blocks', 1e9)
+  const size = settingOf(context, 'block_size', 1e6)
   return blocks === undefined || size === undefined ? undefined : blocks * size
 }
 
-function settingOf(scene: Scene, name: string, max: number): number | undefined {
-  const text = scene.settings?.[name]
+function settingOf(context: AlertContext, name: string, max: number): number | undefined {
+  const text = context.settings?.[name]
   const value = text !== undefined && /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined
   return value !== undefined && value > 0 && value <= max ? value : undefined
 }
 
-function isCacheNearTop(scene: Scene): boolean {
-  return (scene.numbers.kv_cache ?? 0) >= 0.9
+function isCacheNearTop(context: AlertContext): boolean {
+  return (context.numbers.kv_cache ?? 0) >= 0.9
 }
 
-function whatIsLonger(scene: Scene): 'prompts' | 'answers' | 'both' {
-  const prompts = scene.verdict?.promptTokens ?? 1
-  const answers = scene.verdict?.outputTokens ?? 1
+function whatIsLonger(context: AlertContext): 'prompts' | 'answers' | 'both' {
+  const prompts = context.verdict?.promptTokens ?? 1
+  const answers = context.verdict?.outputTokens ?? 1
   if (prompts >= 1.4 && answers >= 1.4) return 'both'
   return prompts >= answers ? 'prompts' : 'answers'
 }
 
-function gpuXid(scene: Scene): Advice[] {
-  return scene.gpu?.xid ? [{ key: 'xid', code: scene.gpu.xid, isSaid: false }] : []
+function gpuXid(context: AlertContext): Advice[] {
+  return context.gpu?.xid ? [{ key: 'xid', code: context.gpu.xid, isSaid: false }] : []
 }
 
 /** Requests with one beginning must meet at one replica; after a restart the cache is empty and fills by itself. */
-function whenHitsFell(scene: Scene): Advice[] {
-  if (scene.restarted || scene.verdict?.kind === 'restarted') return [{ key: 'cache-warms-up' }]
-  const isOff = /^false$/i.test(scene.settings?.enable_prefix_caching ?? '')
-  if (scene.backend === 'vllm' && isOff) return [{ key: 'vllm-prefix-caching-off' }]
+function whenHitsFell(context: AlertContext): Advice[] {
+  if (context.restarted || context.verdict?.kind === 'restarted') return [{ key: 'cache-warms-up' }]
+  const isOff = /^false$/i.test(context.settings?.enable_prefix_caching ?? '')
+  if (context.backend === 'vllm' && isOff) return [{ key: 'vllm-prefix-caching-off' }]
   return [{ key: 'routing' }]
 }
 
@@ -217,7 +217,7 @@ function whenDown(failure: Failure, backend: Backend | undefined): Advice[] {
 
 /** vLLM: --disable-log-stats takes the `vllm:` families away. Ollama: docs/faq and `ollama pull`. */
 function whenBlind(fact: Notification): Advice[] {
-  const backend = fact.scene?.backend
+  const backend = fact.context?.backend
   if (fact.unread !== undefined) return []
   if (fact.modelMissing !== undefined) {
     if (backend === 'ollama') return [{ key: 'ollama-pull' }]
@@ -229,12 +229,12 @@ function whenBlind(fact: Notification): Advice[] {
 }
 
 /** Ollama: docs/faq, "How does Ollama handle concurrent requests" and "How do I keep a model loaded in memory". */
-function whenCanary(rule: 'canary' | 'busy' | 'cold_load', scene: Scene | undefined): Advice[] {
-  if (scene?.backend !== 'ollama') return [{ key: rule === 'busy' ? 'openai-busy' : 'openai-slow' }]
+function whenCanary(rule: 'canary' | 'busy' | 'cold_load', context: AlertContext | undefined): Advice[] {
+  if (context?.backend !== 'ollama') return [{ key: rule === 'busy' ? 'openai-busy' : 'openai-slow' }]
   if (rule === 'cold_load') return [{ key: 'ollama-keep-alive' }]
   if (rule === 'busy') return [{ key: 'ollama-queue' }]
-  if (scene.canary?.status === 'other-model') return [{ key: 'ollama-other-model' }]
-  const share = scene.canary?.vramShare
+  if (context.canary?.status === 'other-model') return [{ key: 'ollama-other-model' }]
+  const share = context.canary?.vramShare
   if (share !== undefined && share < 0.99) return [{ key: 'ollama-vram', share }, { key: 'ollama-more-at-once' }]
   return [{ key: 'ollama-more-at-once' }]
 }

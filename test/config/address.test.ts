@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { querySecrets, shownUrl } from '../../src/config/address.ts'
+import { querySecrets } from '../../src/config/address.ts'
+import { shownUrl } from '../../src/secrets/shown-url.ts'
 
 test.each([
   'token',

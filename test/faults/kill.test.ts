@@ -47,15 +47,15 @@ describe.each(Object.entries(PLACES))('killed with its state in %s', (place, ope
         reached = false
         const moments = ['asked', 'done', 'answered'] as const
         for (const moment of ALL ? moments : moments.slice((n + story.index) % 2, ((n + story.index) % 2) + 1)) {
-          const scene = await scenes.next()
-          const victim = await scene.startVictim()
+          const context = await scenes.next()
+          const victim = await context.startVictim()
           victim.gate.watch((passing) => {
             if (passing.n !== n || passing.moment !== moment) return
             reached = true
             kills += 1
             victim.runner.signal('SIGKILL')
           })
-          await scene.follow(story, victim, `request ${n} ${moment}`)
+          await context.follow(story, victim, `request ${n} ${moment}`)
         }
       }
       await scenes.close()
@@ -75,9 +75,9 @@ describe('killed inside the file store', () => {
       for (let n = ALL ? 0 : story.index, alive = false; !alive; n += ALL ? 1 : 4) {
         const whens = ['before', 'after']
         for (const when of ALL ? whens : whens.slice((n >> 2) % 2, ((n >> 2) % 2) + 1)) {
-          const scene = await scenes.next()
-          const victim = await scene.startVictim({ KILL_AT: String(n), KILL_WHEN: when })
-          const ended = await scene.follow(story, victim, `operation ${n} ${when}`)
+          const context = await scenes.next()
+          const victim = await context.startVictim({ KILL_AT: String(n), KILL_WHEN: when })
+          const ended = await context.follow(story, victim, `operation ${n} ${when}`)
           if (ended.gone) kills += 1
           else alive = true
         }
@@ -90,16 +90,16 @@ describe('killed inside the file store', () => {
 
 /** A story that needs no fresh state goes on where the one before it ended. */
 function scenesOf(story: Story, open: () => Promise<Place>) {
-  let scene: Awaited<ReturnType<typeof openScene>> | undefined
+  let context: Awaited<ReturnType<typeof openScene>> | undefined
   return {
     async next() {
       // A new process asks with its own clock, and a real store refuses one that is 15 minutes off.
-      if (scene && story.before.length > 0 && scene.ahead() < 8 * MINUTE) return scene
-      await scene?.close()
-      scene = await openScene(await open())
-      return scene
+      if (context && story.before.length > 0 && context.ahead() < 8 * MINUTE) return context
+      await context?.close()
+      context = await openScene(await open())
+      return context
     },
-    close: async () => scene?.close(),
+    close: async () => context?.close(),
   }
 }
 

@@ -84,23 +84,23 @@ describe.each(Object.entries(PLACES))('with its state in %s', (name, open) => {
   test('a process frozen while it pushes does not send the rest once its claim has ended', {
     timeout: 60_000,
   }, async () => {
-    const scene = await openScene(await open(), ['a', 'b'])
-    const [frozen, other] = [await scene.gated(), await scene.other()]
+    const context = await openScene(await open(), ['a', 'b'])
+    const [frozen, other] = [await context.gated(), await context.other()]
     const t = start()
-    scene.watched.waiting = 42
-    const push = holdAt(scene.gate.watch, ({ to, moment }) => to === 'inbox' && moment === 'done')
+    context.watched.waiting = 42
+    const push = holdAt(context.gate.watch, ({ to, moment }) => to === 'inbox' && moment === 'done')
     const ended = frozen.run({ now: t, time: t })
     await push.reached // the first of two is taken, and the process does not know
     frozen.signal('SIGSTOP')
-    scene.passTime(MINUTE + 5_000)
+    context.passTime(MINUTE + 5_000)
     expect(await other.run({ now: t + MINUTE, time: t + MINUTE })).toMatchObject({ body: { pushes: { delivered: 2 } } })
     push.letGo()
     frozen.signal('SIGCONT')
     expect(await ended).toMatchObject({ body: { pushes: { delivered: 1, waiting: 0 } } })
     const told = (endpoint: string) =>
-      scene.inbox.received.filter(({ title }) => title.includes(`: ${endpoint} `)).length
+      context.inbox.received.filter(({ title }) => title.includes(`: ${endpoint} `)).length
     expect([told('a'), told('b')].sort()).toEqual([1, 2])
-    expect((await scene.state()).outbox).toEqual([])
+    expect((await context.state()).outbox).toEqual([])
     expect(await other.run({ now: t + 2 * MINUTE, time: t + 2 * MINUTE })).toMatchObject({
       body: { pushes: { delivered: 0 } },
     })
@@ -110,64 +110,64 @@ describe.each(Object.entries(PLACES))('with its state in %s', (name, open) => {
     'a process frozen between its save and its push sends nothing when it wakes',
     { timeout: 60_000 },
     async () => {
-      const scene = await openScene(await open())
-      const [frozen, other] = [await scene.gated(), await scene.other()]
+      const context = await openScene(await open())
+      const [frozen, other] = [await context.gated(), await context.other()]
       const t = start()
       await other.run({ now: t, time: t })
-      scene.watched.waiting = 42
+      context.watched.waiting = 42
       const save = holdAt(
-        scene.gate.watch,
+        context.gate.watch,
         ({ to, method, moment }) => to === 's3' && method === 'PUT' && moment === 'done',
       )
       const ended = frozen.run({ now: t + MINUTE, time: t + MINUTE })
       await save.reached
       frozen.signal('SIGSTOP')
-      scene.passTime(MINUTE + 5_000)
+      context.passTime(MINUTE + 5_000)
       await other.run({ now: t + 2 * MINUTE, time: t + 2 * MINUTE })
       save.letGo()
       frozen.signal('SIGCONT')
       await ended
-      expect(scene.inbox.received).toHaveLength(1)
-      expect((await scene.state()).outbox).toEqual([])
+      expect(context.inbox.received).toHaveLength(1)
+      expect((await context.state()).outbox).toEqual([])
     },
   )
 
   test('case 113: a run longer than the interval is superseded, and the newer state stays', {
     timeout: 60_000,
   }, async () => {
-    const scene = await openScene(await open())
-    const [slow, other] = [await scene.gated(), await scene.other()]
+    const context = await openScene(await open())
+    const [slow, other] = [await context.gated(), await context.other()]
     const t = start()
     await other.run({ now: t, time: t })
-    scene.watched.waiting = 42
-    const look = holdAt(scene.gate.watch, ({ to, moment }) => to === 'watched' && moment === 'done')
+    context.watched.waiting = 42
+    const look = holdAt(context.gate.watch, ({ to, moment }) => to === 'watched' && moment === 'done')
     const ended = slow.run({ now: t + MINUTE, time: t + MINUTE })
     await look.reached
-    scene.watched.waiting = 1
+    context.watched.waiting = 1
     expect(await other.run({ now: t + 2 * MINUTE, time: t + 2 * MINUTE })).toMatchObject({
       body: { outcome: 'completed' },
     })
-    const newer = await scene.state()
-    scene.passTime(MINUTE + 10_000)
+    const newer = await context.state()
+    context.passTime(MINUTE + 10_000)
     look.letGo()
     expect(await ended).toMatchObject({ body: { outcome: 'superseded' } })
-    expect(await scene.state()).toEqual(newer)
-    expect(scene.inbox.received).toEqual([])
+    expect(await context.state()).toEqual(newer)
+    expect(context.inbox.received).toEqual([])
   })
 
   test('case 110: a tick that comes twice, or after the next one, changes nothing', { timeout: 60_000 }, async () => {
-    const scene = await openScene(await open())
-    const runner = await scene.other()
+    const context = await openScene(await open())
+    const runner = await context.other()
     const t = start()
-    scene.watched.waiting = 42
+    context.watched.waiting = 42
     await runner.run({ now: t + MINUTE, time: t + MINUTE })
-    const before = await scene.state()
+    const before = await context.state()
     expect(await runner.run({ now: t + MINUTE + 5_000, time: t + MINUTE })).toMatchObject({
       body: { outcome: 'duplicate' },
     })
     expect(await runner.run({ now: t + MINUTE + 9_000, time: t })).toMatchObject({ body: { outcome: 'superseded' } })
-    expect(await scene.state()).toEqual(before)
-    expect(scene.inbox.received).toHaveLength(1)
+    expect(await context.state()).toEqual(before)
+    expect(context.inbox.received).toHaveLength(1)
   })
 })
 
@@ -176,16 +176,16 @@ describe('when time runs out', () => {
     timeout: 60_000,
   }, async () => {
     const names = Array.from({ length: 12 }, (_, i) => `r${i}`)
-    const scene = await openScene(await filePlace(), names)
-    scene.watched.waiting = 'hang'
-    const runner = await scene.gated({ VLLM_TIMEOUT: '30s' })
+    const context = await openScene(await filePlace(), names)
+    context.watched.waiting = 'hang'
+    const runner = await context.gated({ VLLM_TIMEOUT: '30s' })
     const ended = await runner.run({ now: start(), remaining: 6_000 })
     // Half of the time is left to write, to push and to settle.
     expect(ended.took).toBeLessThan(4_500)
     expect(ended.body?.endpoints.map(({ up, failure }) => [up, failure?.kind])).toEqual(
       names.map(() => [false, 'timeout']),
     )
-    expect(Object.values((await scene.state()).endpoints).map(({ failures }) => failures)).toEqual(names.map(() => 1))
+    expect(Object.values((await context.state()).endpoints).map(({ failures }) => failures)).toEqual(names.map(() => 1))
   })
 
   test.each([
@@ -198,8 +198,8 @@ describe('when time runs out', () => {
       const host = await openHost()
       closing.push(host.close)
       const place = await (PLACES['S3 (fake)'] ?? Promise.reject)()
-      const scene = await openScene({ ...place, env: { ...place.env, S3_ENDPOINT: host.url }, server: undefined })
-      const runner = await scene.gated()
+      const context = await openScene({ ...place, env: { ...place.env, S3_ENDPOINT: host.url }, server: undefined })
+      const runner = await context.gated()
       const ended = await runner.run({ now: start(), remaining: 60_000 })
       expect(ended.error).toMatch(/cannot read s3:.*(gateway endpoint|NAT)/)
       expect(ended.took).toBeLessThan(12_000)
@@ -215,23 +215,23 @@ describe('when time runs out', () => {
     async (_, openHost) => {
       const host = await openHost()
       closing.push(host.close)
-      const scene = await openScene(await filePlace())
-      scene.watched.waiting = 42
-      const runner = await scene.gated({ NOTIFLY_URL: host.url })
+      const context = await openScene(await filePlace())
+      context.watched.waiting = 42
+      const runner = await context.gated({ NOTIFLY_URL: host.url })
       const ended = await runner.run({ now: start(), remaining: 8_000 })
       expect(ended).toMatchObject({ body: { pushes: { delivered: 0, waiting: 1 } } })
       expect(ended.took).toBeLessThan(8_000)
-      expect((await scene.state()).outbox).toHaveLength(1)
+      expect((await context.state()).outbox).toHaveLength(1)
     },
   )
 
   test('case 115: a state store that falls silent in the middle of a run fails it before its limit', {
     timeout: 60_000,
   }, async () => {
-    const scene = await openScene(await (PLACES['S3 (fake)'] ?? Promise.reject)())
-    const runner = await scene.gated()
+    const context = await openScene(await (PLACES['S3 (fake)'] ?? Promise.reject)())
+    const runner = await context.gated()
     let silent = false
-    scene.gate.watch(({ to, method }) => {
+    context.gate.watch(({ to, method }) => {
       if (to === 's3' && method === 'PUT') silent = true
       return to === 's3' && silent ? new Promise(() => {}) : undefined
     })
@@ -243,9 +243,9 @@ describe('when time runs out', () => {
 
 describe('the handler rejects, so that the platform counts an error', () => {
   test('when a message has waited longer than 15 minutes, and not before', { timeout: 60_000 }, async () => {
-    const scene = await openScene(await filePlace())
-    scene.watched.waiting = 42
-    const runner = await scene.gated({ NOTIFLY_URL: 'http://127.0.0.1:2' })
+    const context = await openScene(await filePlace())
+    context.watched.waiting = 42
+    const runner = await context.gated({ NOTIFLY_URL: 'http://127.0.0.1:2' })
     const t = start()
     const limit = { remaining: 4_000 }
     expect(await runner.run({ now: t, ...limit })).toMatchObject({ body: { pushes: { delivered: 0, waiting: 1 } } })
@@ -256,16 +256,16 @@ describe('the handler rejects, so that the platform counts an error', () => {
   test('while the push server refuses the token; the message is kept and delivered once', {
     timeout: 60_000,
   }, async () => {
-    const scene = await openScene(await filePlace())
-    scene.watched.waiting = 42
-    const runner = await scene.gated()
+    const context = await openScene(await filePlace())
+    context.watched.waiting = 42
+    const runner = await context.gated()
     const t = start()
-    scene.inbox.meet({ kind: 'status', status: 401 }, 2)
+    context.inbox.meet({ kind: 'status', status: 401 }, 2)
     for (const minute of [0, 1]) {
       expect((await runner.run({ now: t + minute * MINUTE })).error).toMatch(/RunFailed.*401.*NOTIFLY_TOKEN/)
     }
     expect(await runner.run({ now: t + 2 * MINUTE })).toMatchObject({ body: { pushes: { delivered: 1, waiting: 0 } } })
-    expect(scene.inbox.received).toHaveLength(1)
+    expect(context.inbox.received).toHaveLength(1)
   })
 })
 

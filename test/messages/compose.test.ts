@@ -44,10 +44,16 @@ test('the same in English', () => {
 })
 
 test('what is not known is not told', () => {
-  const { model: _, ...bare } = { ...queueFact().scene, backend: 'vllm' as const, url: 'http://h', numbers: {}, of: 1 }
+  const { model: _, ...bare } = {
+    ...queueFact().context,
+    backend: 'vllm' as const,
+    url: 'http://h',
+    numbers: {},
+    of: 1,
+  }
   const { value: __, limit: ___, ...fact } = queueFact()
   expect(
-    textOf({ ...fact, scene: bare })
+    textOf({ ...fact, context: bare })
       .split('\n')
       .slice(0, 2),
   ).toEqual(['🐌 Inference queue is growing: chat/a', 'Requests are piling up.'])
@@ -350,7 +356,7 @@ test.each([
 ] as const)('one that was down before counts among all that are gone: %s', (kind, title) => {
   const facts = Array.from({ length: 19 }, (_, index) => {
     const fact = downFact(`chat/r${index}`, { failure: { kind, status: 401 } }, 20)
-    return { ...fact, ...(fact.scene && { scene: { ...fact.scene, downBefore: 1 } }) }
+    return { ...fact, ...(fact.context && { context: { ...fact.context, downBefore: 1 } }) }
   })
   expect(write(facts).title).toBe(title)
   // It is not back with them.
@@ -446,7 +452,7 @@ test('heartbeats: late, never seen, failed with its exit code and its own words'
 test("the watcher's own gap names the function that did not run", () => {
   const {
     endpoint: _,
-    scene: __,
+    context: __,
     ...fact
   } = queueFact({ rule: 'gap', reason: 'told-once', subject: 'vllm', gap: { length: 47 * MINUTE, interval: MINUTE } })
   expect(textOf(fact)).toContain(

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { BACKENDS } from '../../src/model/backend.ts'
 import { FAILURE_KINDS } from '../../src/model/failure.ts'
-import type { Notification, Scene } from '../../src/model/notification.ts'
+import type { AlertContext, Notification } from '../../src/model/notification.ts'
 import { RULE_IDS } from '../../src/rules/catalogue.ts'
 
 export const NOW = Date.UTC(2026, 10, 30, 14, 5)
 export const MINUTE = 60_000
 
 /** The queue of the design's example, with whatever else a test wants to know. */
-export function queueFact(over: Partial<Notification> = {}, scene: Partial<Scene> = {}): Notification {
+export function queueFact(over: Partial<Notification> = {}, context: Partial<AlertContext> = {}): Notification {
   return {
     id: 'chat/a|waiting|@1/fired/1',
     incident: 'chat/a|waiting|@1',
@@ -20,13 +20,13 @@ export function queueFact(over: Partial<Notification> = {}, scene: Partial<Scene
     firedAt: NOW,
     value: 42,
     limit: 20,
-    scene: {
+    context: {
       backend: 'vllm',
       url: 'http://10.0.0.5:8000/metrics',
       model: 'llama-3.1-8b',
       numbers: { waiting: 42, running: 16, requests_per_second: 0.84, kv_cache: 0.61 },
       of: 3,
-      ...scene,
+      ...context,
     },
     ...over,
   }
@@ -108,7 +108,7 @@ const verdict = fc.record(
   { requiredKeys: ['kind'] },
 )
 
-const scene = fc.record(
+const context = fc.record(
   {
     backend: fc.constantFrom(...BACKENDS),
     url: fc.oneof(fc.webUrl(), text, fc.constant('http://user:hunter2@h:8000/metrics?api_key=hunter2')),
@@ -203,7 +203,7 @@ export const anyFact: fc.Arbitrary<Notification> = fc
       ),
       gap: fc.record({ length: number, interval: number }),
       maybeSent: fc.boolean(),
-      scene,
+      context,
     },
     { requiredKeys: ['id', 'incident', 'reason', 'rule', 'priority', 'at', 'firedAt'] },
   )

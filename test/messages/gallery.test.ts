@@ -19,7 +19,7 @@ test('the samples leave out no rule, no reason, no failure and no verdict', () =
     new Set(['fired', 'repeated', 'resolved', 'late', 'told-once']),
   )
   expect(new Set(facts.flatMap((fact) => fact.failure?.kind ?? []))).toEqual(new Set(FAILURE_KINDS))
-  expect(new Set(facts.flatMap((fact) => fact.scene?.verdict?.kind ?? []))).toEqual(
+  expect(new Set(facts.flatMap((fact) => fact.context?.verdict?.kind ?? []))).toEqual(
     new Set(Object.keys(CATALOGUES.en.verdicts)),
   )
 })

@@ -19,7 +19,7 @@ function follow(rule: Pick<Rule, 'for' | 'repeat'>, story: Row[], interval?: num
     const now = Math.round(minute * MINUTE)
     const stepped = step(alert, judgement, rule, { now, interval })
     alert = stepped.reason === 'resolved' ? undefined : stepped.alert
-    if (alert && stepped.reason) alert = { ...alert, told: now }
+    if (alert && stepped.reason) alert = { ...alert, lastSentAt: now }
     expect({ minute, phase: alert?.phase ?? 'ok', reason: stepped.reason }).toEqual({ minute, phase, reason })
   }
 }

@@ -17,13 +17,13 @@ afterAll(() => rmSync(bundles.root, { recursive: true, force: true }))
 
 const NOBODY = 'http://127.0.0.1:2'
 
-interface Scene {
+interface AlertContext {
   endpoint: [number, Way] | 'refused'
   inbox: [number, Way]
   env?: Record<string, string>
 }
 
-const SCENES: Record<string, Scene> = {
+const SCENES: Record<string, AlertContext> = {
   'endpoint refuses, push delivered': { endpoint: 'refused', inbox: [200, 'ok'] },
   'endpoint 401 in JSON, push delivered': { endpoint: [401, 'json'], inbox: [200, 'ok'] },
   'endpoint 404 as a web page, push delivered': { endpoint: [404, 'html'], inbox: [200, 'ok'] },
@@ -43,8 +43,8 @@ const SCENES: Record<string, Scene> = {
 }
 
 describe('no secret leaves the process but in the place that is meant for it', () => {
-  test.each(Object.entries(SCENES))('%s', { timeout: 120_000 }, async (_, scene) => {
-    const played = await open(scene)
+  test.each(Object.entries(SCENES))('%s', { timeout: 120_000 }, async (_, context) => {
+    const played = await open(context)
     const texts: Record<string, string> = {}
     const runner = await startRunner(join(bundles.dist, 'vllm.mjs'), played.env)
     for (let minute = 0; minute < 3; minute += 1) {
@@ -123,14 +123,14 @@ test('a marker is found however it is written', () => {
   expect(found('nothing here')).toEqual([])
 })
 
-async function open(scene: Scene) {
+async function open(context: AlertContext) {
   const stateDir = mkdtempSync(join(tmpdir(), 'queuebell-secrets-'))
   const [inbox, fallback, ping] = await Promise.all([
-    openEcho(...scene.inbox),
+    openEcho(...context.inbox),
     openEcho(400, 'json'),
     openEcho(500, 'text'),
   ])
-  const endpoint = scene.endpoint === 'refused' ? undefined : await openEcho(...scene.endpoint)
+  const endpoint = context.endpoint === 'refused' ? undefined : await openEcho(...context.endpoint)
   const base = endpoint?.url ?? NOBODY
   const withPassword = base.replace('//', `//user:${MARKERS.urlPassword}@`)
   const env = {
@@ -151,7 +151,7 @@ async function open(scene: Scene) {
     AWS_SECRET_ACCESS_KEY: MARKERS.s3Secret,
     STATE_DIR: stateDir,
     LOG_LEVEL: 'debug',
-    ...scene.env,
+    ...context.env,
   }
   return {
     env,

@@ -196,15 +196,15 @@ describe('opening', () => {
   )
 
   const note = { id: 'i/fired/0', incident: 'i', reason: 'fired', rule: 'waiting', endpoint: 'a', priority: 8 }
-  const whole = { ...note, at: 0, firedAt: 0, scene: { backend: 'vllm', url: 'http://a', numbers: {}, of: 1 } }
+  const whole = { ...note, at: 0, firedAt: 0, context: { backend: 'vllm', url: 'http://a', numbers: {}, of: 1 } }
   test.each([
     ['nothing but an id', { id: 'i/fired/0' }],
     ['no times', note],
     ['an unknown reason', { ...whole, reason: 'odd' }],
     ['a priority in words', { ...whole, priority: 'high' }],
     ['a time that is null', { ...whole, firedAt: null }],
-    ['half a scene', { ...whole, scene: {} }],
-    ['a sparkline that is no list', { ...whole, scene: { ...whole.scene, spark: 'up' } }],
+    ['half a context', { ...whole, context: {} }],
+    ['a sparkline that is no list', { ...whole, context: { ...whole.context, spark: 'up' } }],
     ['an unknown failure', { ...whole, failure: { kind: 'odd' } }],
     ['half a beat', { ...whole, beat: { interval: 1 } }],
   ])('an outbox edited by hand (%s) is a broken state: it does not make every run fail for ever', (_, notification) => {
@@ -216,9 +216,9 @@ describe('opening', () => {
 
   test('case 122: the state of a newer version is refused and left as it is', async () => {
     const store = createMemoryStore()
-    await store.put(key, '{"v":2,"endpoints":{}}')
-    await expect(open(store)).rejects.toThrow('newer Queuebell (version 2)')
-    expect(await store.load(key)).toMatchObject({ text: '{"v":2,"endpoints":{}}' })
+    await store.put(key, '{"v":9,"endpoints":{}}')
+    await expect(open(store)).rejects.toThrow('newer Queuebell (version 9)')
+    expect(await store.load(key)).toMatchObject({ text: '{"v":9,"endpoints":{}}' })
     expect(await store.list('vllm.broken-')).toEqual([])
   })
 

@@ -96,7 +96,7 @@ describe('what is settled', () => {
   })
 
   test('is noted on the alert only by what was delivered', () => {
-    const alert = { phase: 'firing', since: 0, firedAt: 0, seenAt: 0, clears: 0 } as const
+    const alert = { phase: 'firing', activeAt: 0, firedAt: 0, seenAt: 0, clearRuns: 0 } as const
     const endpoint = {
       since: 0,
       failures: 0,
@@ -111,7 +111,7 @@ describe('what is settled', () => {
       alerts: { waiting: alert },
     }
     const state = { ...claimDue(queued(), 'one', 0, 50_000).state, endpoints: { a: endpoint } }
-    const told = (kind: Delivery['kind']) => settle(state, came(kind), 7, 'one').endpoints.a?.alerts.waiting?.told
+    const told = (kind: Delivery['kind']) => settle(state, came(kind), 7, 'one').endpoints.a?.alerts.waiting?.lastSentAt
     expect(told('delivered')).toBe(7)
     for (const kind of ['waiting', 'unanswered', 'refused'] as const) expect(told(kind)).toBeUndefined()
   })

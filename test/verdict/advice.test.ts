@@ -3,7 +3,7 @@ import { CATALOGUES } from '../../src/messages/compose.ts'
 import { say } from '../../src/messages/context-lines.ts'
 import { BACKENDS, type Backend } from '../../src/model/backend.ts'
 import { FAILURE_KINDS } from '../../src/model/failure.ts'
-import type { Notification, Scene, VerdictKind } from '../../src/model/notification.ts'
+import type { AlertContext, Notification, VerdictKind } from '../../src/model/notification.ts'
 import { RULE_IDS, specOf } from '../../src/rules/catalogue.ts'
 import { advice } from '../../src/verdict/advice.ts'
 
@@ -27,9 +27,9 @@ const KINDS: (VerdictKind | undefined)[] = [
   'restarted',
 ]
 
-function factOf(backend: Backend, rule: Notification['rule'], over: Partial<Scene> = {}): Notification {
-  const scene: Scene = { backend, url: 'http://h', numbers: {}, of: 1, ...over }
-  return { id: '1', incident: '1', reason: 'fired', rule, endpoint: 'a', priority: 8, at: 0, firedAt: 0, scene }
+function factOf(backend: Backend, rule: Notification['rule'], over: Partial<AlertContext> = {}): Notification {
+  const context: AlertContext = { backend, url: 'http://h', numbers: {}, of: 1, ...over }
+  return { id: '1', incident: '1', reason: 'fired', rule, endpoint: 'a', priority: 8, at: 0, firedAt: 0, context }
 }
 
 /** Every advice that a server's owner can get, in both languages. */

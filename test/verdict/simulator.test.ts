@@ -62,7 +62,7 @@ function observe(engine: Engine, now: number): Observation {
 }
 
 const kindsIn = (told: Notification[]) =>
-  told.filter((note) => note.reason !== 'resolved').flatMap((note) => note.scene?.verdict?.kind ?? 'none')
+  told.filter((note) => note.reason !== 'resolved').flatMap((note) => note.context?.verdict?.kind ?? 'none')
 
 /** [what happened, how, the right verdict] */
 const STORIES: [string, (engine: Engine) => void, VerdictKind][] = [

@@ -1,5 +1,5 @@
 import { FAILURE_KINDS, type Failure } from '../../src/model/failure.ts'
-import type { Notification, Numbers, Scene, Verdict } from '../../src/model/notification.ts'
+import type { AlertContext, Notification, Numbers, Verdict } from '../../src/model/notification.ts'
 import { type RuleId, specOf } from '../../src/rules/catalogue.ts'
 
 /** A message as a reader may get it: what it shows, and the facts of its group. */
@@ -31,7 +31,7 @@ export function samples(): Sample[] {
   ]
 }
 
-function scene(over: Partial<Scene> = {}): Scene {
+function context(over: Partial<AlertContext> = {}): AlertContext {
   return {
     backend: 'vllm',
     url: 'http://10.0.0.5:8000/metrics',
@@ -57,14 +57,14 @@ function fact(rule: Notification['rule'], over: Partial<Notification> = {}): Not
     priority: over.reason === 'resolved' ? 4 : (spec?.priority ?? 7),
     at,
     firedAt: at,
-    scene: scene(),
+    context: context(),
   }
   return { ...base, ...(spec?.limit === undefined ? {} : { limit: spec.limit }), ...over }
 }
 
 /** A notification of the watcher itself. */
 function ofWatcher(rule: Notification['rule'], over: Partial<Notification> = {}): Notification {
-  const { endpoint: _, scene: __, limit: ___, ...rest } = fact(rule, { reason: 'told-once', ...over })
+  const { endpoint: _, context: __, limit: ___, ...rest } = fact(rule, { reason: 'told-once', ...over })
   return rest
 }
 
@@ -78,8 +78,8 @@ const busyNumbers: Numbers = {
   ttft_p99: 14.2,
 }
 const loadGrew: Verdict = { kind: 'load-grew', arrivals: 3, tokensPerSecond: 1.02, timePerToken: 1.1 }
-const busy = scene({ numbers: busyNumbers, verdict: loadGrew, waitingPerMinute: 3 })
-const nearlyFull = scene({ numbers: { ...busyNumbers, kv_cache: 0.93 }, kvAt: 'engine 1', verdict: loadGrew })
+const busy = context({ numbers: busyNumbers, verdict: loadGrew, waitingPerMinute: 3 })
+const nearlyFull = context({ numbers: { ...busyNumbers, kv_cache: 0.93 }, kvAt: 'engine 1', verdict: loadGrew })
 
 function queues(): Sample[] {
   const last = { firedAt: SAMPLE_NOW - 4 * 60 * MINUTE }
@@ -96,15 +96,15 @@ function queues(): Sample[] {
     firedAt: SAMPLE_NOW - 6 * 60 * MINUTE,
     endedAt: SAMPLE_NOW - 5 * 60 * MINUTE,
   } as const
-  const quiet = scene({
+  const quiet = context({
     numbers: { waiting: 2, running: 11, kv_cache: 0.38, tokens_per_second: 910, queue_wait: 0.2 },
     spark: [...SPARK].reverse(),
   })
   return [
-    { name: 'queue: load grew', facts: [fact('waiting', { value: 42, scene: busy })] },
+    { name: 'queue: load grew', facts: [fact('waiting', { value: 42, context: busy })] },
     {
       name: 'queue: one request, nothing else known',
-      facts: [fact('waiting', { value: 1, limit: 0, scene: scene({ spark: [], numbers: {} }) })],
+      facts: [fact('waiting', { value: 1, limit: 0, context: context({ spark: [], numbers: {} }) })],
     },
     {
       name: 'queue: still, and it drains',
@@ -113,24 +113,24 @@ function queues(): Sample[] {
           reason: 'repeated',
           value: 35,
           ...last,
-          scene: scene({ numbers: { ...busyNumbers, waiting: 35 }, verdict: loadGrew, waitingPerMinute: -2 }),
+          context: context({ numbers: { ...busyNumbers, waiting: 35 }, verdict: loadGrew, waitingPerMinute: -2 }),
         }),
       ],
     },
-    { name: 'queue: over', facts: [fact('waiting', { ...over, ended: 'clear', scene: quiet })] },
+    { name: 'queue: over', facts: [fact('waiting', { ...over, ended: 'clear', context: quiet })] },
     {
       name: 'queue: ended by a restart',
       facts: [
         fact('waiting', {
           ...over,
           ended: 'restarted',
-          scene: scene({ numbers: { waiting: 0, running: 0 }, restarted: true }),
+          context: context({ numbers: { waiting: 0, running: 0 }, restarted: true }),
         }),
       ],
     },
     {
       name: 'first token: closed as idle',
-      facts: [fact('ttft', { ...over, peak: 8.2, ended: 'idle', scene: scene({ spark: [] }) })],
+      facts: [fact('ttft', { ...over, peak: 8.2, ended: 'idle', context: context({ spark: [] }) })],
     },
     {
       name: 'queue: told late',
@@ -140,12 +140,12 @@ function queues(): Sample[] {
       name: 'queue: told late, of many times',
       facts: [fact('waiting', { ...late, times: 12 })],
     },
-    { name: 'queue: perhaps told before', facts: [fact('waiting', { value: 42, scene: busy, maybeSent: true })] },
+    { name: 'queue: perhaps told before', facts: [fact('waiting', { value: 42, context: busy, maybeSent: true })] },
     {
       name: 'queue, KV cache and first token at once; errors over',
       facts: [
-        fact('waiting', { value: 42, scene: nearlyFull }),
-        fact('kv_cache', { value: 0.93, scene: nearlyFull }),
+        fact('waiting', { value: 42, context: nearlyFull }),
+        fact('kv_cache', { value: 0.93, context: nearlyFull }),
         fact('ttft', { value: 10, atLeast: true }),
         fact('errors', { ...over, peak: 0.12 }),
       ],
@@ -155,7 +155,7 @@ function queues(): Sample[] {
       facts: [
         fact('waiting', {
           value: 25,
-          scene: scene({
+          context: context({
             backend: 'tgi',
             numbers: { waiting: 25, running: 0, requests_per_second: 0 },
             noProgress: true,
@@ -169,7 +169,7 @@ function queues(): Sample[] {
       facts: [
         fact('waiting', {
           value: 120,
-          scene: scene({
+          context: context({
             backend: 'tei',
             model: 'bge-m3',
             numbers: { waiting: 120, requests_per_second: 40 },
@@ -183,7 +183,7 @@ function queues(): Sample[] {
       facts: [
         fact('waiting', {
           value: 64,
-          scene: scene({
+          context: context({
             backend: 'sglang',
             numbers: { ...busyNumbers, waiting: 64, kv_cache: 0.4 },
             verdict: loadGrew,
@@ -196,48 +196,48 @@ function queues(): Sample[] {
       facts: [
         fact('waiting', {
           value: 22,
-          scene: scene({ backend: 'llamacpp', numbers: { waiting: 22, running: 4 }, verdict: loadGrew }),
+          context: context({ backend: 'llamacpp', numbers: { waiting: 22, running: 4 }, verdict: loadGrew }),
         }),
       ],
     },
-    { name: 'admission limit', facts: [fact('inflight', { value: 58, limit: 48, scene: busy })] },
+    { name: 'admission limit', facts: [fact('inflight', { value: 58, limit: 48, context: busy })] },
     {
       name: 'growth',
-      facts: [fact('growth', { value: 11, scene: scene({ numbers: { ...busyNumbers, waiting: 14 } }) })],
+      facts: [fact('growth', { value: 11, context: context({ numbers: { ...busyNumbers, waiting: 14 } }) })],
     },
-    { name: 'mean wait', facts: [fact('queue_wait', { value: 9.4, scene: scene({ numbers: busyNumbers }) })] },
+    { name: 'mean wait', facts: [fact('queue_wait', { value: 9.4, context: context({ numbers: busyNumbers }) })] },
   ]
 }
 
 function engines(): Sample[] {
-  const full = scene({
+  const full = context({
     numbers: { ...busyNumbers, kv_cache: 0.96 },
     kvAt: 'engine 1',
     kvPerMinute: 0.01,
     settings: { num_gpu_blocks: '27840', block_size: '16', gpu_memory_utilization: '0.9' },
     verdict: { kind: 'cache-full', preemptions: 6 },
   })
-  const slow = scene({
+  const slow = context({
     numbers: { running: 18, waiting: 3, tokens_per_second: 420 },
     gpu: { utilisation: 1, temperature: 88 },
     verdict: { kind: 'broke', arrivals: 1.1, tokensPerSecond: 0.35, timePerToken: 3 },
   })
   return [
-    { name: 'KV cache', facts: [fact('kv_cache', { value: 0.96, scene: full })] },
+    { name: 'KV cache', facts: [fact('kv_cache', { value: 0.96, context: full })] },
     {
       name: 'KV cache, no memory left to give',
-      facts: [fact('kv_cache', { value: 0.96, scene: { ...full, settings: { gpu_memory_utilization: '0.95' } } })],
+      facts: [fact('kv_cache', { value: 0.96, context: { ...full, settings: { gpu_memory_utilization: '0.95' } } })],
     },
     {
       name: 'KV cache of SGLang',
-      facts: [fact('kv_cache', { value: 0.96, scene: { ...full, backend: 'sglang', settings: {} } })],
+      facts: [fact('kv_cache', { value: 0.96, context: { ...full, backend: 'sglang', settings: {} } })],
     },
     {
       name: 'first token',
-      facts: [fact('ttft', { value: 4.1, scene: scene({ numbers: { ...busyNumbers, waiting: 6 } }) })],
+      facts: [fact('ttft', { value: 4.1, context: context({ numbers: { ...busyNumbers, waiting: 6 } }) })],
     },
-    { name: 'first token, beyond the last bucket', facts: [fact('ttft', { value: 10, atLeast: true, scene: busy })] },
-    { name: 'time per token', facts: [fact('itl', { value: 0.31, limit: 0.2, scene: slow })] },
+    { name: 'first token, beyond the last bucket', facts: [fact('ttft', { value: 10, atLeast: true, context: busy })] },
+    { name: 'time per token', facts: [fact('itl', { value: 0.31, limit: 0.2, context: slow })] },
     { name: 'prefix hits', facts: [fact('prefix_hits', { value: 0.65, usual: 0.34 })] },
     {
       name: 'prefix hits after a restart',
@@ -245,24 +245,28 @@ function engines(): Sample[] {
         fact('prefix_hits', {
           value: 0.65,
           usual: 0.34,
-          scene: scene({ restarted: true, verdict: { kind: 'restarted' } }),
+          context: context({ restarted: true, verdict: { kind: 'restarted' } }),
         }),
       ],
     },
     {
       name: 'prefix caching switched off',
       facts: [
-        fact('prefix_hits', { value: 1, usual: 0.34, scene: scene({ settings: { enable_prefix_caching: 'False' } }) }),
+        fact('prefix_hits', {
+          value: 1,
+          usual: 0.34,
+          context: context({ settings: { enable_prefix_caching: 'False' } }),
+        }),
       ],
     },
-    { name: 'throughput: something broke', facts: [fact('throughput', { value: 0.65, usual: 1200, scene: slow })] },
+    { name: 'throughput: something broke', facts: [fact('throughput', { value: 0.65, usual: 1200, context: slow })] },
     {
       name: 'throughput: the GPU beside it reports an XID',
       facts: [
         fact('throughput', {
           value: 0.65,
           usual: 1200,
-          scene: { ...slow, gpu: { utilisation: 0.4, temperature: 71, xid: 63 } },
+          context: { ...slow, gpu: { utilisation: 0.4, temperature: 71, xid: 63 } },
         }),
       ],
     },
@@ -271,7 +275,7 @@ function engines(): Sample[] {
       facts: [
         fact('stalled', {
           value: 3,
-          scene: scene({
+          context: context({
             numbers: { running: 35, waiting: 115, kv_cache: 0.99 },
             noProgress: true,
             verdict: { kind: 'stalled' },
@@ -282,10 +286,10 @@ function engines(): Sample[] {
     {
       name: 'errors',
       facts: [
-        fact('errors', { value: 0.12, scene: scene({ numbers: { waiting: 4, running: 9, failed_share: 0.12 } }) }),
+        fact('errors', { value: 0.12, context: context({ numbers: { waiting: 4, running: 9, failed_share: 0.12 } }) }),
       ],
     },
-    { name: 'preemptions', facts: [fact('preemptions', { value: 2.4, scene: full })] },
+    { name: 'preemptions', facts: [fact('preemptions', { value: 2.4, context: full })] },
     { name: 'sibling', facts: [fact('sibling', { value: 1.8, usual: 0.021 })] },
   ]
 }
@@ -304,7 +308,7 @@ function verdicts(): Sample[] {
     facts: [
       fact('waiting', {
         value: 42,
-        scene: scene({
+        context: context({
           numbers: verdict.kind === 'cache-full' ? { ...busyNumbers, kv_cache: 0.99 } : busyNumbers,
           verdict,
         }),
@@ -333,8 +337,8 @@ function downs(): Sample[] {
     'bad-answer': { kind: 'bad-answer' },
     other: { kind: 'other' },
   }
-  const dead = scene({ numbers: { up: 0 }, spark: [] })
-  const ofOllama: Scene = {
+  const dead = context({ numbers: { up: 0 }, spark: [] })
+  const ofOllama: AlertContext = {
     ...dead,
     backend: 'ollama',
     url: 'http://10.0.0.9:11434',
@@ -343,17 +347,17 @@ function downs(): Sample[] {
   }
   const all = FAILURE_KINDS.map((kind) => ({
     name: `down: ${kind}`,
-    facts: [fact('down', { value: 3, failure: failures[kind], scene: dead })],
+    facts: [fact('down', { value: 3, failure: failures[kind], context: dead })],
   }))
   return [
     ...all,
     {
       name: 'down: declared compressed, and is not',
-      facts: [fact('down', { value: 3, failure: { kind: 'compressed', code: 'Z_DATA_ERROR' }, scene: dead })],
+      facts: [fact('down', { value: 3, failure: { kind: 'compressed', code: 'Z_DATA_ERROR' }, context: dead })],
     },
     {
       name: 'down: an empty page',
-      facts: [fact('down', { value: 3, failure: { kind: 'not-prometheus' }, scene: dead })],
+      facts: [fact('down', { value: 3, failure: { kind: 'not-prometheus' }, context: dead })],
     },
     {
       name: 'down: overloaded',
@@ -361,13 +365,13 @@ function downs(): Sample[] {
         fact('down', {
           value: 3,
           failure: { kind: 'http', status: 503, detail: 'Model is overloaded' },
-          scene: { ...dead, backend: 'tgi' },
+          context: { ...dead, backend: 'tgi' },
         }),
       ],
     },
     ...(['http', 'not-found', 'not-authorised'] as const).map((kind) => ({
       name: `down: canary: ${kind}`,
-      facts: [fact('down', { value: 3, failure: failures[kind], endpoint: 'box', scene: ofOllama })],
+      facts: [fact('down', { value: 3, failure: failures[kind], endpoint: 'box', context: ofOllama })],
     })),
     {
       name: 'down: canary times out',
@@ -376,18 +380,18 @@ function downs(): Sample[] {
           value: 3,
           failure: failures.timeout,
           endpoint: 'box',
-          scene: ofOllama,
+          context: ofOllama,
         }),
       ],
     },
     {
       name: 'down: metrics of SGLang are off',
-      facts: [fact('down', { value: 3, failure: failures['not-found'], scene: { ...dead, backend: 'sglang' } })],
+      facts: [fact('down', { value: 3, failure: failures['not-found'], context: { ...dead, backend: 'sglang' } })],
     },
     {
       name: 'down: metrics of llama.cpp are off',
       facts: [
-        fact('down', { value: 3, failure: { kind: 'http', status: 501 }, scene: { ...dead, backend: 'llamacpp' } }),
+        fact('down', { value: 3, failure: { kind: 'http', status: 501 }, context: { ...dead, backend: 'llamacpp' } }),
       ],
     },
     {
@@ -399,7 +403,7 @@ function downs(): Sample[] {
           endedAt: SAMPLE_NOW,
           ended: 'clear',
           failure: failures.refused,
-          scene: scene({ spark: [] }),
+          context: context({ spark: [] }),
         }),
       ],
     },
@@ -410,7 +414,7 @@ function blinds(): Sample[] {
   return [
     {
       name: 'blind: series missing',
-      facts: [fact('blind', { value: 2, missing: ['kv_cache', 'waiting'], scene: scene({ spark: [] }) })],
+      facts: [fact('blind', { value: 2, missing: ['kv_cache', 'waiting'], context: context({ spark: [] }) })],
     },
     {
       name: 'blind: a list of endpoints is broken',
@@ -419,7 +423,7 @@ function blinds(): Sample[] {
           value: 2,
           endpoint: 'sources',
           unread: ['http://sd.local/vllm.json'],
-          scene: { backend: 'vllm', url: '', numbers: {}, of: 3 },
+          context: { backend: 'vllm', url: '', numbers: {}, of: 3 },
         }),
       ],
     },
@@ -430,13 +434,18 @@ function blinds(): Sample[] {
           endpoint: 'api',
           value: 12.4,
           atLeast: true,
-          scene: scene({ backend: 'openai', url: 'http://10.0.0.7:8000/v1', spark: [], canary: { status: 'parked' } }),
+          context: context({
+            backend: 'openai',
+            url: 'http://10.0.0.7:8000/v1',
+            spark: [],
+            canary: { status: 'parked' },
+          }),
         }),
       ],
     },
     {
       name: 'blind: model of another name',
-      facts: [fact('blind', { value: 2, modelMissing: 'llama-3.1-70b', scene: scene({ spark: [] }) })],
+      facts: [fact('blind', { value: 2, modelMissing: 'llama-3.1-70b', context: context({ spark: [] }) })],
     },
     {
       name: 'blind: Ollama does not know the model',
@@ -445,7 +454,7 @@ function blinds(): Sample[] {
           value: 2,
           endpoint: 'box',
           modelMissing: 'qwen3:8b',
-          scene: scene({
+          context: context({
             backend: 'ollama',
             url: 'http://10.0.0.9:11434',
             model: 'qwen3:8b',
@@ -459,13 +468,13 @@ function blinds(): Sample[] {
 }
 
 function gpus(): Sample[] {
-  const node = scene({
+  const node = context({
     backend: 'dcgm',
     url: 'http://10.0.0.5:9400/metrics',
     model: 'NVIDIA H100 80GB HBM3',
     spark: [],
   })
-  const lost = { endpoint: 'node-1', scene: node, subject: 'GPU-5fd4f087-86f3-7a43-b711-4771313afc50' }
+  const lost = { endpoint: 'node-1', context: node, subject: 'GPU-5fd4f087-86f3-7a43-b711-4771313afc50' }
   const gpu = { ...lost, subjectName: 'gpu 3, NVIDIA H100 80GB HBM3' }
   const xids = [13, 31, 43, 45, 48, 63, 64, 74, 79, 94, 95, 119, 154, 999]
   return [
@@ -498,13 +507,13 @@ function gpus(): Sample[] {
 }
 
 function gateways(): Sample[] {
-  const gateway = scene({
+  const gateway = context({
     backend: 'gateway',
     url: 'http://10.0.0.2:8080/metrics',
     spark: [],
     numbers: { running: 64, kv_cache: 0.92 },
   })
-  const at = { endpoint: 'gw', scene: gateway }
+  const at = { endpoint: 'gw', context: gateway }
   const rules: [RuleId, Partial<Notification>][] = [
     ['observer', {}],
     ['upstream', { subject: 'vllm-b' }],
@@ -519,7 +528,7 @@ function gateways(): Sample[] {
 }
 
 function canaries(): Sample[] {
-  const box = scene({
+  const box = context({
     backend: 'ollama',
     url: 'http://10.0.0.9:11434',
     model: 'qwen3:8b',
@@ -528,16 +537,16 @@ function canaries(): Sample[] {
     canary: { status: 'answered', requestId: 'qb-7f3a' },
   })
   const api = { ...box, backend: 'openai', url: 'http://10.0.0.7:8000/v1' } as const
-  const at = { endpoint: 'box', scene: box }
+  const at = { endpoint: 'box', context: box }
   return [
     { name: 'canary of Ollama', facts: [fact('canary', { ...at, value: 6.2 })] },
     {
       name: 'canary of Ollama, partly on the CPU',
       facts: [
-        fact('canary', { ...at, value: 6.2, scene: { ...box, canary: { status: 'cold-load', vramShare: 0.71 } } }),
+        fact('canary', { ...at, value: 6.2, context: { ...box, canary: { status: 'cold-load', vramShare: 0.71 } } }),
       ],
     },
-    { name: 'canary of an OpenAI-compatible server', facts: [fact('canary', { ...at, value: 7.5, scene: api })] },
+    { name: 'canary of an OpenAI-compatible server', facts: [fact('canary', { ...at, value: 7.5, context: api })] },
     {
       name: 'canary: over',
       facts: [
@@ -556,7 +565,7 @@ function canaries(): Sample[] {
       facts: [
         fact('busy', {
           ...at,
-          scene: {
+          context: {
             ...box,
             spark: [],
             canary: { status: 'busy', detail: 'server busy, please try again.  maximum pending requests exceeded' },
@@ -566,7 +575,9 @@ function canaries(): Sample[] {
     },
     {
       name: 'busy: OpenAI-compatible',
-      facts: [fact('busy', { ...at, scene: { ...api, spark: [], canary: { status: 'busy', detail: 'rate limit' } } })],
+      facts: [
+        fact('busy', { ...at, context: { ...api, spark: [], canary: { status: 'busy', detail: 'rate limit' } } }),
+      ],
     },
     {
       name: 'cold load',
@@ -575,21 +586,21 @@ function canaries(): Sample[] {
           ...at,
           value: 103,
           limit: 30,
-          scene: { ...box, spark: [], canary: { status: 'cold-load' } },
+          context: { ...box, spark: [], canary: { status: 'cold-load' } },
         }),
       ],
     },
     {
       name: 'another model holds the memory',
-      facts: [fact('canary', { ...at, scene: { ...box, spark: [], canary: { status: 'other-model' } } })],
+      facts: [fact('canary', { ...at, context: { ...box, spark: [], canary: { status: 'other-model' } } })],
     },
   ]
 }
 
 function beats(): Sample[] {
-  const worker = scene({ backend: 'heartbeat-check', url: '', spark: [], numbers: {} })
+  const worker = context({ backend: 'heartbeat-check', url: '', spark: [], numbers: {} })
   const { model: _, ...bare } = worker
-  const at = { endpoint: 'indexer', scene: bare }
+  const at = { endpoint: 'indexer', context: bare }
   const beat = { interval: MINUTE, grace: MINUTE / 2, never: false }
   return [
     { name: 'heartbeat: late', facts: [fact('heartbeat', { ...at, beat: { ...beat, age: 4.2 * MINUTE } })] },
@@ -636,7 +647,7 @@ function many(): Sample[] {
         endpoint,
         value: 3,
         failure: { kind, code },
-        scene: scene({ of: 20, spark: [], numbers: { up: 0 } }),
+        context: context({ of: 20, spark: [], numbers: { up: 0 } }),
       }),
     )
   const back = names.map((endpoint) =>
@@ -646,22 +657,22 @@ function many(): Sample[] {
       firedAt: SAMPLE_NOW - 9 * MINUTE,
       endedAt: SAMPLE_NOW,
       ended: 'clear',
-      scene: scene({ of: 20 }),
+      context: context({ of: 20 }),
     }),
   )
-  const wide = scene({ of: 20, numbers: busyNumbers })
+  const wide = context({ of: 20, numbers: busyNumbers })
   const some = [
-    fact('waiting', { endpoint: 'chat/r1', value: 42, scene: wide }),
-    fact('stalled', { endpoint: 'chat/r2', value: 2, scene: wide }),
-    fact('kv_cache', { endpoint: 'chat/r3', value: 0.93, scene: wide }),
-    fact('down', { endpoint: 'chat/r4', value: 3, failure: { kind: 'timeout' }, scene: wide }),
+    fact('waiting', { endpoint: 'chat/r1', value: 42, context: wide }),
+    fact('stalled', { endpoint: 'chat/r2', value: 2, context: wide }),
+    fact('kv_cache', { endpoint: 'chat/r3', value: 0.93, context: wide }),
+    fact('down', { endpoint: 'chat/r4', value: 3, failure: { kind: 'timeout' }, context: wide }),
     fact('ttft', {
       endpoint: 'chat/r5',
       reason: 'resolved',
       firedAt: SAMPLE_NOW - 9 * MINUTE,
       endedAt: SAMPLE_NOW,
       peak: 6,
-      scene: wide,
+      context: wide,
     }),
   ]
   return [
@@ -677,7 +688,9 @@ function many(): Sample[] {
     { name: 'digest', facts: some },
     {
       name: 'digest of many',
-      facts: names.slice(0, 19).map((endpoint, index) => fact('waiting', { endpoint, value: 30 + index, scene: wide })),
+      facts: names
+        .slice(0, 19)
+        .map((endpoint, index) => fact('waiting', { endpoint, value: 30 + index, context: wide })),
     },
     {
       name: 'digest: all over',
@@ -688,7 +701,7 @@ function many(): Sample[] {
           firedAt: SAMPLE_NOW - 20 * MINUTE,
           endedAt: SAMPLE_NOW,
           peak: 60,
-          scene: wide,
+          context: wide,
         }),
       ),
     },

@@ -1,5 +1,5 @@
 import type { EndpointResult } from '../../src/model/result.ts'
-import type { Network } from '../../src/network.ts'
+import type { Network } from '../../src/run.ts'
 import type { Clock } from './clock.ts'
 
 /** A simulated server on loopback. */
