@@ -3,9 +3,10 @@ import type { Config, Endpoint } from '../model/config.ts'
 import { briefly } from '../model/failure.ts'
 import type { DerivedSignal } from '../model/notification.ts'
 import type { EndpointResult, RunResult } from '../model/result.ts'
-import type { Rule, RuleId, RuleUnit } from '../rules/catalogue.ts'
+import type { Rule, RuleUnit } from '../model/rule.ts'
+import type { RuleId } from '../rules/catalogue.ts'
 import type { Evaluation } from '../rules/evaluate.ts'
-import { explain } from '../rules/unknown-reason.ts'
+import { explain } from '../rules/explain.ts'
 
 /** The columns of the table: a signal, its heading, its unit, and the rule whose limit stands under the heading. */
 const COLUMNS: readonly { signal: DerivedSignal; head: string; unit: RuleUnit; rule?: RuleId }[] = [

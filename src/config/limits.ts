@@ -1,5 +1,6 @@
+import type { RuleUnit } from '../model/rule.ts'
 import { SIGNALS } from '../model/signals.ts'
-import type { RuleId, RuleSpec, RuleUnit } from '../rules/catalogue.ts'
+import type { RuleId, RuleSpec } from '../rules/catalogue.ts'
 import { specOf } from '../rules/catalogue.ts'
 import { parseDuration } from './duration.ts'
 import type { Refusal, Value } from './values.ts'

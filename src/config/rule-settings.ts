@@ -1,6 +1,7 @@
 import type { Backend } from '../model/backend.ts'
 import { prefixOf } from '../model/backend.ts'
-import type { Rule, RuleId } from '../rules/catalogue.ts'
+import type { Rule } from '../model/rule.ts'
+import type { RuleId } from '../rules/catalogue.ts'
 import { RULE_IDS, rulesOf, specOf } from '../rules/catalogue.ts'
 import type { Environment, Found } from './environment.ts'
 import { understand } from './environment.ts'

@@ -4,7 +4,7 @@ import { afterwards, meanwhile, QUEUE } from './context-lines.ts'
 import { type Draft, fitTitle, type Line } from './fit.ts'
 import { isOver } from './group.ts'
 import type { Facts } from './sanitize.ts'
-import { detailOf, headlineOf, isCanary, isCanaryRule, lengthOf, nowOf, ofSubject } from './sentence.ts'
+import { detailOf, headlineOf, isCanary, isCanaryRule, lengthOf, nowOf, ofSubject, textsOf } from './sentence.ts'
 
 /** A push this much after its facts says as of when they are. Milliseconds. */
 const LATE = 3 * 60_000
@@ -23,7 +23,7 @@ export function ofOne(facts: Facts, catalogue: Catalogue, now: number): Draft {
 }
 
 function titleOf(note: Notification, catalogue: Catalogue): string {
-  const rule = catalogue.rules[note.rule]
+  const rule = textsOf(note.rule, catalogue)
   const headline = headlineOf(note, catalogue)
   // Of the watcher itself: which of its functions.
   const place = note.endpoint ?? note.context?.backend ?? (note.rule === 'gap' ? note.subject : undefined)
@@ -52,7 +52,7 @@ function endOf(note: Notification, catalogue: Catalogue): [sign: string, text: s
   const headline = headlineOf(note, catalogue)
   if (note.ended === 'restarted') return ['🔄', catalogue.title.restarted(headline)]
   if (note.ended === 'idle') return ['💤', catalogue.title.idle(headline)]
-  return ['✅', catalogue.rules[note.rule].over]
+  return ['✅', textsOf(note.rule, catalogue).over]
 }
 
 /** `GPU-5fd4f087` of a UUID is enough for a title; the body has it whole. */
@@ -115,7 +115,7 @@ function overLines(note: Notification, catalogue: Catalogue, now: number): Line[
 
 /** Another rule of the same endpoint, in one line. */
 export function besideLine(note: Notification, catalogue: Catalogue, now: number): string {
-  const { line, numbers, rules } = catalogue
+  const { line, numbers } = catalogue
   if (note.reason === 'resolved') {
     const [sign, text] = endOf(note, catalogue)
     return line.over(sign, ofSubject(note, text, catalogue), lengthOf(note))
@@ -125,7 +125,7 @@ export function besideLine(note: Notification, catalogue: Catalogue, now: number
     const [from, to] = [note.firedAt, note.endedAt ?? note.at].map((time) => numbers.clock(time, now))
     return line.lateLine(headline, from ?? '', to ?? '', note.times)
   }
-  return `${rules[note.rule].sign} ${nowOf(note, catalogue)}`
+  return `${textsOf(note.rule, catalogue).sign} ${nowOf(note, catalogue)}`
 }
 
 /** A worker has no address: its name in the title is all there is. */

@@ -1,5 +1,5 @@
 import type { Notification } from '../model/notification.ts'
-import type { Catalogue, Fact } from './catalogue.ts'
+import type { Catalogue, Fact, RuleTexts } from './catalogue.ts'
 
 /** Names of missing signals that are told; the rest is counted. */
 const NAMED = 6
@@ -35,12 +35,12 @@ function signalsOf(missing: string[] | undefined, catalogue: Catalogue): string 
 }
 
 export function headlineOf(note: Notification, catalogue: Catalogue): string {
-  return catalogue.rules[note.rule].headline(factOf(note, catalogue))
+  return textsOf(note.rule, catalogue).headline(factOf(note, catalogue))
 }
 
 /** The sentence of now, with its subject (a GPU, an upstream) before it. */
 export function nowOf(note: Notification, catalogue: Catalogue): string {
-  return ofSubject(note, catalogue.rules[note.rule].now(factOf(note, catalogue)), catalogue)
+  return ofSubject(note, textsOf(note.rule, catalogue).now(factOf(note, catalogue)), catalogue)
 }
 
 export function ofSubject({ subject, subjectName }: Notification, sentence: string, catalogue: Catalogue): string {
@@ -54,7 +54,7 @@ export function detailOf(note: Notification, catalogue: Catalogue): string | und
     return catalogue.line.cause(catalogue.failures[note.failure.kind].words(note.failure, isCanary(note)))
   }
   const peak = note.peak ?? note.value
-  return peak === undefined ? undefined : catalogue.rules[note.rule].peak(peak, note.atLeast === true)
+  return peak === undefined ? undefined : textsOf(note.rule, catalogue).peak(peak, note.atLeast === true)
 }
 
 /** Milliseconds from the first sign to the end, or to this fact. */
@@ -73,4 +73,9 @@ export function isCanaryRule(note: Notification): boolean {
 
 function defined<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T
+}
+
+/** The outbox may hold what another version told: its rule is only known to be a rule. */
+export function textsOf(rule: string, catalogue: Catalogue): RuleTexts {
+  return catalogue.rules[rule as keyof Catalogue['rules']]
 }

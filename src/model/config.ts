@@ -1,5 +1,5 @@
-import type { Rule } from '../rules/catalogue.ts'
 import type { Backend } from './backend.ts'
+import type { Rule } from './rule.ts'
 
 export type Language = 'en' | 'ru'
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'

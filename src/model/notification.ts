@@ -1,4 +1,3 @@
-import type { RuleId } from '../rules/catalogue.ts'
 import type { Backend } from './backend.ts'
 import type { Failure } from './failure.ts'
 
@@ -138,7 +137,7 @@ export interface Notification extends About {
   /** `<endpoint>|<rule>|<subject>@<firedAt>`; one span from fired to resolved. */
   incident: string
   reason: Reason
-  rule: RuleId | 'state-broken'
+  rule: string
   /** Absent for what concerns the watcher itself. */
   endpoint?: string
   /** A GPU, an upstream or a reason, where the rule has one; of the watcher itself its function, or the copy of its state. */

@@ -1,4 +1,3 @@
-import type { RuleId } from '../rules/catalogue.ts'
 import type { Backend } from './backend.ts'
 import type { Failure } from './failure.ts'
 import type { DerivedSignal, Numbers, VerdictKind } from './notification.ts'
@@ -14,9 +13,9 @@ export interface EndpointResult {
   /** Signals that are only known to be at least this. */
   atLeast?: DerivedSignal[]
   /** Phases that are not ok; the worst one where a rule has several subjects. */
-  alerts: Partial<Record<RuleId, 'pending' | 'firing'>>
+  alerts: Partial<Record<string, 'pending' | 'firing'>>
   /** The same by subject (GPU, upstream, reason), where a rule has subjects. */
-  subjects?: Partial<Record<RuleId, Record<string, 'pending' | 'firing'>>>
+  subjects?: Partial<Record<string, Record<string, 'pending' | 'firing'>>>
   verdict?: VerdictKind
   failure?: Failure
   /** What was odd in the answer: data faults, missing series, a canary that was not asked. */

@@ -4,7 +4,7 @@ import type { Observation } from '../model/observation.ts'
 import type { RunResult } from '../model/result.ts'
 import type { Store } from '../model/store.ts'
 import type { Evaluation } from '../rules/evaluate.ts'
-import { explain } from '../rules/unknown-reason.ts'
+import { explain } from '../rules/explain.ts'
 
 /** At `debug`, one line for each endpoint's answer. @returns what it was given. */
 export function logAnswers(observations: Observation[], config: Config, log: Log): Observation[] {

@@ -1,9 +1,9 @@
+import type { Rule } from '../model/rule.ts'
 import type { Alert } from '../state/schema.ts'
-import type { Rule } from './catalogue.ts'
-import type { Measured } from './measure.ts'
+import type { Measured } from './measured.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Judgement } from './step.ts'
-import { whyUnknown } from './unknown-reason.ts'
+import { unknownReason } from './unknown-reason.ts'
 
 /** What a rule made of one subject in one run, for `LOG_LEVEL=debug` and `--why`. */
 export interface Decision {
@@ -29,7 +29,7 @@ export function decision(
   snapshot: Snapshot,
 ): Decision {
   const why =
-    facts.judgement === 'unknown' && !heldBy ? whyUnknown(facts.rule, snapshot, facts.measured.subject) : undefined
+    facts.judgement === 'unknown' && !heldBy ? unknownReason(facts.rule, snapshot, facts.measured.subject) : undefined
   return { ...facts, ...(alert && { alert }), ...(heldBy && { heldBy }), ...(why !== undefined && { why }) }
 }
 

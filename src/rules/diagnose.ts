@@ -1,8 +1,8 @@
 import { type Alias, type Backend, type BackendTable, prefixOf, type SignalRow } from '../model/backend.ts'
 import type { Endpoint } from '../model/config.ts'
+import type { Rule } from '../model/rule.ts'
 import type { Readings, Signal } from '../model/signals.ts'
 import { SIGNALS } from '../model/signals.ts'
-import type { Rule } from './catalogue.ts'
 import { isPresent, signalsFor } from './missing.ts'
 
 /** What an active rule of an endpoint has to judge by. */

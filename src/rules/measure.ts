@@ -1,27 +1,12 @@
 import type { DerivedSignal } from '../model/notification.ts'
+import type { Rule } from '../model/rule.ts'
 import { bin, past } from '../signals/baseline.ts'
-import type { Rule } from './catalogue.ts'
+import type { Measured } from './measured.ts'
 import { medianOfOthers, type Siblings } from './siblings.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Judgement } from './step.ts'
 import { flagged, increased, lost, upstreams, xids } from './subjects.ts'
 import { rateNow } from './workload.ts'
-
-/** A rule's number for one subject in one run. */
-export interface Measured {
-  /** A GPU, an upstream or a reason, where the rule has subjects. */
-  subject?: string | undefined
-  /** In the rule's unit. Absent: unknown. */
-  value?: number | undefined
-  /** Only known to be at least `value`. */
-  atLeast?: boolean | undefined
-  /** What `value` was compared with: the own past, or the siblings' median. */
-  usual?: number | undefined
-  /** Where the number alone does not decide. */
-  judgement?: Judgement
-  /** The condition changed into another one (a new XID): a new incident. */
-  renewed?: boolean
-}
 
 /** Measures a rule for every subject of an endpoint. `siblings`: of its group, where it has one. */
 export function measure(rule: Rule, snapshot: Snapshot, siblings: Siblings | undefined, now: number): Measured[] {

@@ -1,7 +1,7 @@
 import { TABLES } from '../backends/backends.ts'
 import type { Backend, BackendTable, ScrapedBackend } from '../model/backend.ts'
+import type { Measure, Rule } from '../model/rule.ts'
 import { type CounterSignal, type Readings, SIGNALS, type Signal } from '../model/signals.ts'
-import type { Measure, Rule } from './catalogue.ts'
 
 /**
  * Counters that every server publishes as soon as a request has finished. The others (failures, preemptions,

@@ -1,5 +1,5 @@
+import type { Rule } from '../model/rule.ts'
 import type { Alert } from '../state/schema.ts'
-import type { Rule } from './catalogue.ts'
 
 /** A rule's judgement of one subject in one run. Between: past `clear` but not past `limit`. */
 export type Judgement = 'breach' | 'between' | 'clear' | 'unknown'

@@ -1,5 +1,5 @@
-import type { Rule } from './catalogue.ts'
-import type { Measured } from './measure.ts'
+import type { Rule } from '../model/rule.ts'
+import type { Measured } from './measured.ts'
 import { gpuNames, type Snapshot, xidOf } from './snapshot.ts'
 
 /**

@@ -1,7 +1,6 @@
 import { wordsOf } from '../model/observation.ts'
+import type { Rule } from '../model/rule.ts'
 import type { HistogramSignal, Signal } from '../model/signals.ts'
-import type { Rule } from './catalogue.ts'
-import type { Decision } from './decision.ts'
 import { isPresent, signalsFor } from './missing.ts'
 import type { Snapshot } from './snapshot.ts'
 import { rateNow } from './workload.ts'
@@ -13,7 +12,7 @@ const QUIET = 'no traffic in the window'
 const SHORT_PAST = 'its own past is too short: it needs an hour and 10 values'
 
 /** Why a rule has no number for an endpoint, or for one subject of it, in this run, as a person may read it. */
-export function whyUnknown(rule: Rule, snapshot: Snapshot, subject?: string): string | undefined {
+export function unknownReason(rule: Rule, snapshot: Snapshot, subject?: string): string | undefined {
   const { observation, derived, readings, window } = snapshot
   if (observation.up === undefined) return `not asked: canary ${wordsOf(observation.canary.status)}`
   if (observation.up === false) {
@@ -128,44 +127,4 @@ function noThroughputFall(snapshot: Snapshot): string {
   return rateNow(snapshot) === undefined
     ? 'work goes on, its tokens are counted when a request ends'
     : `${SHORT_PAST} at this many running`
-}
-
-/** What a decision's numbers do not say by themselves: why there is none, since when, until when. Times in UTC. */
-export function explain(decision: Decision): string | undefined {
-  const parts = [
-    decision.heldBy === undefined ? decision.why : `held back by ${decision.heldBy}`,
-    compared(decision),
-    phaseOf(decision),
-  ].filter((part) => part !== undefined)
-  return parts.length === 0 ? undefined : parts.join('; ')
-}
-
-function compared({ rule, measured: { usual } }: Decision): string | undefined {
-  if (usual === undefined) return undefined
-  if (rule.measure.kind === 'sibling') return `the median of its siblings is ${round(usual * 1000)} ms`
-  if (rule.measure.kind !== 'fall') return undefined
-  return rule.measure.of === 'prefix_hit_share' ? `usually ${round(usual * 100)} %` : `usually ${round(usual)} tok/s`
-}
-
-function phaseOf({ rule, alert, before, after, judgement }: Decision): string | undefined {
-  if (after === 'ok') {
-    if (before === 'firing') return 'over'
-    return before === 'pending' ? 'ended before it fired' : undefined
-  }
-  if (!alert) return undefined
-  if (after === 'pending') {
-    const fires = judgement === 'breach' ? `, fires at ${clock(alert.activeAt + rule.for)}` : ''
-    return `pending since ${clock(alert.activeAt)}${fires}`
-  }
-  if (before !== 'firing') return 'fires now'
-  const clears = judgement === 'clear' ? `, clear ${alert.clearRuns} of 2 runs` : ''
-  return `firing since ${clock(alert.firedAt ?? alert.activeAt)}${clears}`
-}
-
-function clock(at: number): string {
-  return `${new Date(at).toISOString().slice(11, 19)}Z`
-}
-
-function round(value: number): number {
-  return Number(value.toPrecision(3))
 }

@@ -1,5 +1,5 @@
 import type { LabelSet, Readings } from '../model/signals.ts'
-import type { History } from './window.ts'
+import type { History } from './history.ts'
 
 /**
  * The server answers as before its first request, although it had counted: its process is a new one. Where counters

@@ -4,7 +4,7 @@ import { FAILURE_KINDS } from '../model/failure.ts'
 import type { About, Notification } from '../model/notification.ts'
 import { isAbout, isNotification } from '../model/notification-form.ts'
 import { BASELINE } from '../signals/baseline.ts'
-import { HISTORY } from '../signals/window.ts'
+import { HISTORY } from '../signals/history.ts'
 import { migrate } from './migrate.ts'
 
 /** The schema version this code writes; see `docs/state.md`. */

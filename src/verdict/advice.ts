@@ -1,7 +1,6 @@
 import type { Backend } from '../model/backend.ts'
 import type { Failure } from '../model/failure.ts'
 import type { AlertContext, Notification, VerdictKind } from '../model/notification.ts'
-import type { RuleId } from '../rules/catalogue.ts'
 import type { Advice } from './advice-kinds.ts'
 
 /** The KV cache has room for more requests at once below this share. */
@@ -67,11 +66,11 @@ function adviceFor(fact: Notification): Advice[] {
     case 'state-broken':
       return [{ key: 'state-broken' }]
     default:
-      return rule satisfies never
+      return [] // a rule of another version
   }
 }
 
-function byVerdict(rule: RuleId, context: AlertContext): Advice[] {
+function byVerdict(rule: string, context: AlertContext): Advice[] {
   const kind: VerdictKind | undefined = context.verdict?.kind
   if (context.backend === 'gateway') return ofGateway(rule, context)
   if (rule === 'stalled' || kind === 'stalled') return [{ key: 'restart-hung' }]
@@ -97,12 +96,12 @@ function byVerdict(rule: RuleId, context: AlertContext): Advice[] {
   }
 }
 
-function ofGateway(rule: RuleId, context: AlertContext): Advice[] {
+function ofGateway(rule: string, context: AlertContext): Advice[] {
   if (rule === 'errors') return [{ key: context.failedBy === undefined ? 'read-log' : 'gateway-upstream' }]
   return [{ key: rule === 'kv_cache' ? 'gateway-cache' : 'gateway-rejected' }]
 }
 
-function withoutVerdict(rule: RuleId, context: AlertContext): Advice[] {
+function withoutVerdict(rule: string, context: AlertContext): Advice[] {
   switch (rule) {
     case 'kv_cache':
     case 'preemptions':

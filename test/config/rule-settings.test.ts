@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Backend } from '../../src/model/backend.ts'
 import type { RuleId } from '../../src/rules/catalogue.ts'
-import { RULES, rulesOf } from '../../src/rules/catalogue.ts'
+import { RULES, rulesOf, specOf } from '../../src/rules/catalogue.ts'
 import { configOf, endpointOf, problemsOf, ruleOf } from './outcome.ts'
 
 const REPLICAS = 'chat/a=http://h1 chat/b=http://h2 embed=http://h3'
@@ -63,7 +63,7 @@ describe('without variables', () => {
       const expected = rulesOf(backend).filter((id) => RULES[id].limit !== undefined && id !== 'sibling')
       expect(rules.map(({ id }) => id)).toEqual(expected)
       for (const rule of rules) {
-        const { limit, for: lasting, repeat, priority } = RULES[rule.id]
+        const { limit, for: lasting, repeat, priority } = specOf(rule.id)
         expect(rule).toMatchObject({ limit, for: lasting, repeat, priority })
       }
     },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Rule } from '../../src/rules/catalogue.ts'
+import type { Rule } from '../../src/model/rule.ts'
 import { type Judgement, step } from '../../src/rules/step.ts'
 import type { Alert } from '../../src/state/schema.ts'
 

@@ -6,9 +6,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { HistogramReading, LabelSet, Readings } from '../../src/model/signals.ts'
 import type { HistogramIncrease } from '../../src/signals/combine.ts'
+import { HISTORY } from '../../src/signals/history.ts'
 import { quantile } from '../../src/signals/quantile.ts'
 import { emptyReadings } from '../../src/signals/readings.ts'
-import { HISTORY, increases, remember } from '../../src/signals/window.ts'
+import { increases, remember } from '../../src/signals/window.ts'
 
 /*
  * Prometheus is the judge of our quantiles: both get the same two readings, one minute apart, of generated histograms.

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { CounterReading, HistogramReading, LabelSet, Readings } from '../../src/model/signals.ts'
+import { HISTORY, type History } from '../../src/signals/history.ts'
 import { quantile } from '../../src/signals/quantile.ts'
 import { emptyReadings } from '../../src/signals/readings.ts'
-import { HISTORY, type History, increases, type Remembered, remember, sinceLast } from '../../src/signals/window.ts'
+import { increases, type Remembered, remember, sinceLast } from '../../src/signals/window.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
