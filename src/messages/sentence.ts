@@ -1,3 +1,4 @@
+import { defined } from '../model/defined.ts'
 import type { Notification } from '../model/notification.ts'
 import type { Catalogue, Fact, RuleTexts } from './catalogue.ts'
 
@@ -69,10 +70,6 @@ export function isCanary(note: Notification): boolean {
 /** Rules that say what our own request met. */
 export function isCanaryRule(note: Notification): boolean {
   return ['canary', 'busy', 'cold_load', 'blind', 'down'].includes(note.rule)
-}
-
-function defined<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T
 }
 
 /** The outbox may hold what another version told: its rule is only known to be a rule. */

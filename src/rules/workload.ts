@@ -1,3 +1,4 @@
+import { defined } from '../model/defined.ts'
 import { type Baseline, bin, ceiling, learn, past } from '../signals/baseline.ts'
 import { mean } from '../signals/quantile.ts'
 import { type Increases, increases } from '../signals/window.ts'
@@ -105,9 +106,4 @@ export function learnFrom(snapshot: Snapshot, work: Work | undefined, now: numbe
     if (value !== undefined) learned[name] = learn(learned[name], value, now)
   }
   return learned
-}
-
-/** Drops what is `undefined`, so that an unknown number is absent. */
-function defined<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as T
 }
