@@ -1,7 +1,8 @@
 import { TABLES } from './backends/backends.ts'
 import { canaries } from './canary/canary.ts'
 import { readBeats } from './heartbeats/beats.ts'
-import { createEntrance } from './http/concurrency-limit.ts'
+import { createConcurrencyLimit } from './http/concurrency-limit.ts'
+import { withDeadline } from './http/deadline.ts'
 import { openDispatcher } from './http/get.ts'
 import { createMask } from './log.ts'
 import type { ScrapedBackend } from './model/backend.ts'
@@ -42,31 +43,25 @@ function withoutSecrets(observation: Observation, hide: (text: string) => string
 
 async function ask(config: Config, io: IO, options: ObserveOptions): Promise<Observation[]> {
   const left = Math.max(1, Math.floor(options.deadline - io.now()))
-  const signal = AbortSignal.timeout(left)
   const connections = openDispatcher()
-  try {
-    switch (config.backend) {
+  const { dispatcher } = connections
+  const { backend, endpoints, canary } = config
+  const work = async (signal: AbortSignal): Promise<Observation[]> => {
+    switch (backend) {
       case 'ollama':
-      case 'openai':
-        return await canaries(config.endpoints, {
-          backend: config.backend,
-          canary: config.canary,
-          clock: () => performance.now(),
-          runId: options.runId,
-          dispatcher: connections.dispatcher,
-          signal,
-          timeLeft: left,
-          now: options.now,
-        })
+      case 'openai': {
+        const { runId, now } = options
+        const clock = () => performance.now()
+        return canaries(endpoints, { backend, canary, clock, runId, dispatcher, signal, timeLeft: left, now })
+      }
       case 'heartbeat-check':
-        return await readBeats(config.endpoints, io.store, options.now)
+        return readBeats(endpoints, io.store, options.now)
       default:
-        return await scrapeAll(config.endpoints, config.backend, {
-          ...options,
-          signal,
-          dispatcher: connections.dispatcher,
-        })
+        return scrapeAll(endpoints, backend, { ...options, signal, dispatcher })
     }
+  }
+  try {
+    return await withDeadline(left, work)
   } finally {
     await connections.close()
   }
@@ -83,7 +78,7 @@ function scrapeAll(
   backend: ScrapedBackend,
   options: ScrapeAll,
 ): Promise<Observation[]> {
-  const enter = createEntrance()
+  const enter = createConcurrencyLimit()
   const askOne = async (endpoint: Endpoint): Promise<Observation> => {
     const start = performance.now()
     const [answer, gpu] = await Promise.all([

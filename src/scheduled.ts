@@ -1,6 +1,7 @@
 import { Console } from 'node:console'
 import { randomUUID } from 'node:crypto'
 import { parseConfig } from './config/parse.ts'
+import { withDeadline } from './http/deadline.ts'
 import { createLog, mask } from './log.ts'
 import type { Backend } from './model/backend.ts'
 import { type Config, ConfigError, functionName } from './model/config.ts'
@@ -66,13 +67,19 @@ export function scheduled(
       const tick = event?.time === undefined ? Number.NaN : Date.parse(event.time)
       const deadline = io.now() + limitOf(config, context)
       const options = { config, io, tick: Number.isNaN(tick) ? undefined : tick, deadline }
-      const report = await inTime(lambda ? measured(options) : run(options), deadline - io.now() + MARGIN / 4)
+      const left = deadline - io.now() + MARGIN / 4
+      const report = await withDeadline(left, () => (lambda ? measured(options) : run(options)), { abandon: endless })
       if (report.problems.length > 0) throw new RunFailed(report.problems.join('\n'))
       return { statusCode: 200, body: JSON.stringify(report.result) }
     } catch (error) {
       throw masked(error, config.secrets)
     }
   }
+}
+
+/** A store that falls silent in the middle must not hold the run until the platform cuts it off without a word. */
+function endless(): RunFailed {
+  return new RunFailed('the run did not end within its time: did the state store or the push server stop answering?')
 }
 
 /** A configuration that cannot be used leaves the one line that every run leaves; how much to log is not known. */
@@ -111,17 +118,6 @@ const output = new Console(process.stdout, process.stderr)
 
 function writeLine(line: string): void {
   output.log(line)
-}
-
-/** A store that falls silent in the middle must not hold the run until the platform cuts it off without a word. */
-async function inTime<T>(running: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    const why = 'the run did not end within its time: did the state store or the push server stop answering?'
-    timer = setTimeout(() => reject(new RunFailed(why)), ms)
-  })
-  running.catch(() => {}) // it may still fail when nobody waits for it
-  return Promise.race([running, late]).finally(() => clearTimeout(timer))
 }
 
 /** The real clock, store and log of a process. */

@@ -1,5 +1,7 @@
+import { chunksOf } from '../http/body.ts'
 import { send } from '../http/get.ts'
-import { failureOf, toWords } from '../http/network-failure.ts'
+import { failureOf } from '../http/network-failure.ts'
+import { toWords } from '../http/server-words.ts'
 import type { CanaryConfig, Endpoint } from '../model/config.ts'
 import type { Failure } from '../model/failure.ts'
 import type { Answer } from '../model/observation.ts'
@@ -105,30 +107,19 @@ export async function wholeText(response: Response, signal: AbortSignal): Promis
 }
 
 async function* textOf(response: Response, signal: AbortSignal): AsyncGenerator<string> {
-  if (!response.body) return
-  const reader = response.body.getReader()
-  // Not awaited: on a body that somebody has copied, the cancel waits for the other half for ever.
-  const cancel = () => void reader.cancel().catch(() => {})
-  // fetch ends the read by itself at the deadline, except where its decoder got stuck.
-  signal.addEventListener('abort', cancel)
   const decoder = new TextDecoder()
   let bytes = 0
   try {
-    for (;;) {
-      const chunk = await reader.read().catch((error: unknown) => {
-        throw new CanaryFailed(signal.aborted ? { kind: 'timeout' } : bodyFailure(error))
-      })
-      if (signal.aborted) throw new CanaryFailed({ kind: 'timeout' })
-      if (chunk.done) break
-      bytes += chunk.value.byteLength
+    for await (const chunk of chunksOf(response.body, signal)) {
+      bytes += chunk.byteLength
       if (bytes > MOST_BYTES) throw new CanaryFailed({ kind: 'too-large' })
-      yield decoder.decode(chunk.value, { stream: true })
+      yield decoder.decode(chunk, { stream: true })
     }
-    yield decoder.decode()
-  } finally {
-    signal.removeEventListener('abort', cancel)
-    cancel()
+  } catch (error) {
+    if (error instanceof CanaryFailed) throw error
+    throw new CanaryFailed(signal.aborted ? { kind: 'timeout' } : bodyFailure(error))
   }
+  yield decoder.decode()
 }
 
 /** A body that breaks off without a code of the network is cut all the same. */

@@ -1,9 +1,9 @@
+import { withDeadline } from '../http/deadline.ts'
 import type { Endpoint } from '../model/config.ts'
 import type { Answer, CanaryFacts } from '../model/observation.ts'
 import type { DataFault } from '../model/signals.ts'
 import { gaugeReadings } from '../signals/readings.ts'
 import { below, wholeModelName } from './address.ts'
-import { withinTime } from './deadline.ts'
 import {
   CanaryFailed,
   type CanaryOptions,
@@ -37,7 +37,7 @@ export async function ollamaCanary(endpoint: Endpoint, options: CanaryOptions): 
   if (endpoint.model === undefined) return { up: false, failure: { kind: 'other', detail: 'OLLAMA_MODEL is not set' } }
   const asking = { endpoint, options, model: endpoint.model, found: false }
   try {
-    return await withinTime(endpoint.timeout, options.signal, (signal) => look({ ...asking, signal }))
+    return await withDeadline(endpoint.timeout, (signal) => look({ ...asking, signal }), { outer: options.signal })
   } catch (error) {
     if (error instanceof Refused) return met(asking, error.facts)
     return failedAnswer(error, options.requestId)
@@ -56,7 +56,9 @@ async function look(asking: Asking): Promise<Answer> {
     return met(asking, { status, detail })
   }
   // The load has a budget of its own: a short canary would abort it again and again.
-  return withinTime(canary.loadTimeout, run, (signal) => generate({ ...asking, found: true, signal }, place))
+  return withDeadline(canary.loadTimeout, (signal) => generate({ ...asking, found: true, signal }, place), {
+    outer: run,
+  })
 }
 
 interface Asking {

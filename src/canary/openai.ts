@@ -1,8 +1,8 @@
+import { withDeadline } from '../http/deadline.ts'
 import type { Endpoint } from '../model/config.ts'
 import type { Answer, CanaryFacts } from '../model/observation.ts'
 import { gaugeReadings } from '../signals/readings.ts'
 import { below, openaiBase } from './address.ts'
-import { withinTime } from './deadline.ts'
 import { events, readEvent, type Said } from './events.ts'
 import {
   CanaryFailed,
@@ -29,7 +29,7 @@ export async function openaiCanary(endpoint: Endpoint, options: CanaryOptions): 
   if (endpoint.model === undefined) return { up: false, failure: { kind: 'other', detail: 'OPENAI_MODEL is not set' } }
   const asking = { endpoint, options, base: openaiBase(endpoint.url), model: endpoint.model }
   try {
-    return await withinTime(endpoint.timeout, options.signal, (signal) => complete({ ...asking, signal }))
+    return await withDeadline(endpoint.timeout, (signal) => complete({ ...asking, signal }), { outer: options.signal })
   } catch (error) {
     if (error instanceof Refused) return met(asking, error.facts)
     return failedAnswer(error, options.requestId)

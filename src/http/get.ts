@@ -1,11 +1,14 @@
-import { setMaxListeners } from 'node:events'
 import buildConnector from 'undici/lib/core/connect.js'
 import Client from 'undici/lib/dispatcher/client.js'
 import { mask } from '../log.ts'
+import { defined } from '../model/defined.ts'
 import type { Failure } from '../model/failure.ts'
+import { chunksOf, discard } from './body.ts'
+import { withDeadline } from './deadline.ts'
 import { watchGzipEnd } from './gzip-end.ts'
-import { failureOf, serverWords } from './network-failure.ts'
-import { type Dispatching, unpaused } from './no-pause-dispatcher.ts'
+import { failureOf } from './network-failure.ts'
+import { type Dispatching, noPauseDispatcher } from './no-pause-dispatcher.ts'
+import { serverWords } from './server-words.ts'
 
 export interface GetOptions {
   headers?: Record<string, string>
@@ -30,9 +33,11 @@ const MAX_HOPS = 5
  * Gets a text page: one deadline over headers and body, a limit on its decoded size, redirects within the origin only.
  * Every failure is a result, never an exception, and shows nothing of the request's credentials.
  */
-export async function get(url: string, options: GetOptions): Promise<Got> {
-  const deadline = startDeadline(options.timeout, options.signal)
-  const { signal } = deadline
+export function get(url: string, options: GetOptions): Promise<Got> {
+  return withDeadline(options.timeout, (signal) => getUntil(signal, url, options), { outer: options.signal })
+}
+
+async function getUntil(signal: AbortSignal, url: string, options: GetOptions): Promise<Got> {
   const headers = {
     accept: 'text/plain;version=0.0.4',
     'accept-encoding': 'identity',
@@ -59,8 +64,6 @@ export async function get(url: string, options: GetOptions): Promise<Got> {
     return { ok: true, contentType, headers: response.headers, bytes: read }
   } catch (error) {
     return { ok: false, failure: signal.aborted ? { kind: 'timeout' } : failureOf(error, inBody) }
-  } finally {
-    deadline.clear()
   }
 }
 
@@ -102,7 +105,7 @@ export function openDispatcher(): { dispatcher: unknown; close(): Promise<void> 
     },
   }
   const close = async () => void (await Promise.all([...clients].map((client) => client.destroy())))
-  return { dispatcher: unpaused(oneByOne), close }
+  return { dispatcher: noPauseDispatcher(oneByOne), close }
 }
 
 /**
@@ -111,43 +114,6 @@ export function openDispatcher(): { dispatcher: unknown; close(): Promise<void> 
  */
 export function send(url: string, init: Omit<RequestInit, 'dispatcher'> & { dispatcher: unknown }): Promise<Response> {
   return globalThis.fetch(url, { redirect: 'manual', ...init } as RequestInit)
-}
-
-/** The end of a request: after some milliseconds, or with the signal of something larger. */
-export interface Deadline {
-  signal: AbortSignal
-  /** To be called when the request is over, whatever came of it. */
-  clear(): void
-}
-
-/**
- * Aborts with a TimeoutError after `ms`, or when `outer` aborts.
- *
- * Not `AbortSignal.any([AbortSignal.timeout(ms), outer])`: the collector may take the combined signal while a request
- * waits for it, and then the deadline never comes. https://github.com/nodejs/node/issues/57736
- */
-export function startDeadline(ms: number, outer?: AbortSignal): Deadline {
-  const controller = new AbortController()
-  const late = () => controller.abort(new DOMException('The time for this request is over', 'TimeoutError'))
-  const timer = setTimeout(late, Math.max(0, ms))
-  if (outer !== undefined) {
-    // The end of one run is waited for by all of its requests.
-    setMaxListeners(0, outer)
-    outer.addEventListener('abort', late)
-    if (outer.aborted) late()
-  }
-  return {
-    signal: controller.signal,
-    clear() {
-      clearTimeout(timer)
-      outer?.removeEventListener('abort', late)
-    },
-  }
-}
-
-/** Lets go of a body that nobody reads, so that its socket is freed. Not awaited: a copied body waits for its other half. */
-export function discard(body: ReadableStream | null): void {
-  void body?.cancel().catch(() => {})
 }
 
 /** The answer at the end of a few redirects within the origin, which keep the request's headers. */
@@ -164,7 +130,7 @@ async function follow(
     const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
     if (next?.origin !== url.origin) {
       const detail = next === undefined ? undefined : mask(next.origin + next.pathname, secretsOf(init.headers))
-      return { kind: 'redirected', status: response.status, ...(detail === undefined ? {} : { detail }) }
+      return defined({ kind: 'redirected' as const, status: response.status, detail })
     }
     if (hops === MAX_HOPS) return { kind: 'redirect-loop', status: response.status }
     url = next
@@ -174,8 +140,9 @@ async function follow(
 async function refusal(response: Response, headers: Record<string, string>): Promise<Failure> {
   const { status } = response
   const detail = await serverWords(response, secretsOf(headers))
-  const kind = status === 401 || status === 403 ? 'not-authorised' : status === 404 ? 'not-found' : 'http'
-  return { kind, status, ...(detail === undefined ? {} : { detail }) }
+  const kind: Failure['kind'] =
+    status === 401 || status === 403 ? 'not-authorised' : status === 404 ? 'not-found' : 'http'
+  return defined({ kind, status, detail })
 }
 
 function secretsOf(headers: Record<string, string>): string[] {
@@ -189,28 +156,16 @@ async function readBody(
   onChunk: (chunk: Uint8Array) => void,
   signal: AbortSignal,
 ): Promise<number | Failure> {
-  if (body === null) return 0
-  const reader = body.getReader()
-  const cancel = () => void reader.cancel().catch(() => {})
-  // fetch rejects the read by itself, except where its decoder got stuck (plain text declared as gzip, one byte first).
-  signal.addEventListener('abort', cancel)
   let bytes = 0
   let opening = ''
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      signal.throwIfAborted()
-      if (done) return bytes
-      bytes += value.byteLength
-      if (bytes > maxBytes) return { kind: 'too-large' }
-      if (opening.length < LONGEST_MAGIC) opening += Buffer.from(value.subarray(0, LONGEST_MAGIC)).toString('latin1')
-      if (MAGICS.some((magic) => opening.startsWith(magic))) return { kind: 'compressed' }
-      onChunk(value)
-    }
-  } finally {
-    signal.removeEventListener('abort', cancel)
-    cancel()
+  for await (const chunk of chunksOf(body, signal)) {
+    bytes += chunk.byteLength
+    if (bytes > maxBytes) return { kind: 'too-large' }
+    if (opening.length < LONGEST_MAGIC) opening += Buffer.from(chunk.subarray(0, LONGEST_MAGIC)).toString('latin1')
+    if (MAGICS.some((magic) => opening.startsWith(magic))) return { kind: 'compressed' }
+    onChunk(chunk)
   }
+  return bytes
 }
 
 /**

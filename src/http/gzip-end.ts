@@ -1,4 +1,4 @@
-import type { OnBytes, Unpaused } from './no-pause-dispatcher.ts'
+import type { NoPauseDispatcher, OnBytes } from './no-pause-dispatcher.ts'
 
 /** The end of one answer's body as it came over the wire. */
 export interface GzipEnd {
@@ -19,7 +19,7 @@ export function watchGzipEnd(dispatcher: unknown): GzipEnd {
   const onBytes: OnBytes = (bytes) => {
     tail = bytes.byteLength >= 4 ? bytes.subarray(-4) : Buffer.concat([tail, bytes]).subarray(-4)
   }
-  const { dispatch } = dispatcher as Unpaused
+  const { dispatch } = dispatcher as NoPauseDispatcher
   return {
     dispatcher: {
       dispatch: (...[options, handler]: Parameters<typeof dispatch>) => dispatch(options, handler, onBytes),

@@ -6,7 +6,7 @@ export interface Dispatching {
 /** Receives the body as it comes over the wire, before it is decoded. */
 export type OnBytes = (bytes: Uint8Array) => void
 
-export interface Unpaused extends Dispatching {
+export interface NoPauseDispatcher extends Dispatching {
   dispatch(options: { origin: string | URL }, handler: object, onBytes?: OnBytes): boolean
 }
 
@@ -20,7 +20,7 @@ type Take = (...args: unknown[]) => unknown
  *
  * Without the pause the body waits in memory instead, so the client needs a limit on its size.
  */
-export function unpaused(agent: Dispatching): Unpaused {
+export function noPauseDispatcher(agent: Dispatching): NoPauseDispatcher {
   return { dispatch: (options, handler, onBytes) => agent.dispatch(options, neverPausing(handler, onBytes)) }
 }
 

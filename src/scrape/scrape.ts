@@ -1,5 +1,5 @@
 import { get } from '../http/get.ts'
-import { toWords } from '../http/network-failure.ts'
+import { toWords } from '../http/server-words.ts'
 import type { BackendTable } from '../model/backend.ts'
 import type { Endpoint } from '../model/config.ts'
 import type { Failure } from '../model/failure.ts'

@@ -7,8 +7,9 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
+import { withDeadline } from '../http/deadline.ts'
 import type { Listed, Stored, Version } from '../model/store.ts'
-import { type S3Config, withDeadline } from './s3-client.ts'
+import type { S3Config } from './s3-client.ts'
 import { refusalOf, toStoreError } from './s3-errors.ts'
 
 /** One opened store. */
@@ -51,12 +52,12 @@ export interface Found extends Stored {
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html */
 export async function read(bucket: OpenBucket, key: string): Promise<Found | undefined> {
   try {
-    return await withDeadline(bucket.timeout, async (abortSignal) => {
+    return await inTime(bucket, async (abortSignal) => {
       const answer = await bucket.client.send(new GetObjectCommand(location(bucket, key)), { abortSignal })
       const text = (await answer.Body?.transformToString('utf-8')) ?? ''
       if (!isObject(answer, text)) throw new NoObject()
       learnQuirks(bucket, answer.Metadata)
-      if (!answer.ETag) without(bucket, 'ignored') // nothing to hold a condition against
+      if (!answer.ETag) degradeConditions(bucket, 'ignored') // nothing to hold a condition against
       const writeId = answer.Metadata?.[WRITE_META]
       return { text, version: answer.ETag ?? '', writeId }
     })
@@ -102,7 +103,7 @@ export async function send(
     ContentType: 'application/json',
     Metadata: { ...quirksAsMetadata(quirks), [WRITE_META]: writeId },
   })
-  const answer = await withDeadline(bucket.timeout, (abortSignal) => bucket.client.send(command, { abortSignal }))
+  const answer = await inTime(bucket, (abortSignal) => bucket.client.send(command, { abortSignal }))
   return answer.ETag
 }
 
@@ -124,7 +125,7 @@ export async function list(bucket: OpenBucket, prefix: string): Promise<Listed[]
       Prefix: own + prefix,
       ...(next === undefined ? {} : { ContinuationToken: next }),
     })
-    const page = await withDeadline(bucket.timeout, (abortSignal) => bucket.client.send(command, { abortSignal }))
+    const page = await inTime(bucket, (abortSignal) => bucket.client.send(command, { abortSignal }))
     for (const { Key, LastModified, Size: size } of page.Contents ?? []) {
       const sized = size === undefined ? {} : { size }
       if (Key && LastModified) listed.push({ key: Key.slice(own.length), at: LastModified.getTime(), ...sized })
@@ -157,6 +158,11 @@ export async function twice<T>(
   })
 }
 
+/** One deadline over finding credentials, connecting, headers and body; AWS's client heeds its signal only in some of them. */
+function inTime<T>(bucket: OpenBucket, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  return withDeadline(bucket.timeout, work, { abandon: true })
+}
+
 function location(bucket: OpenBucket, key: string): { Bucket: string; Key: string } {
   return { Bucket: bucket.config.bucket, Key: bucket.config.prefix + key }
 }
@@ -164,7 +170,7 @@ function location(bucket: OpenBucket, key: string): { Bucket: string; Key: strin
 export function address(bucket: OpenBucket, key: string): string {
   return `s3://${bucket.config.bucket}/${bucket.config.prefix}${key}`
 }
-export function without(bucket: OpenBucket, conditions: 'ignored' | 'unsupported'): void {
+export function degradeConditions(bucket: OpenBucket, conditions: 'ignored' | 'unsupported'): void {
   bucket.quirks.conditions = conditions
   const how = conditions === 'ignored' ? 'ignores' : 'does not know (501)'
   bucket.warn(`state: the store of bucket ${bucket.config.bucket} ${how} If-Match: duplicates possible`)
@@ -173,7 +179,7 @@ export function without(bucket: OpenBucket, conditions: 'ignored' | 'unsupported
 /** Reads `queuebell-…` metadata, so that a quirk is found out once and not by each new process. */
 function learnQuirks(bucket: OpenBucket, metadata: Record<string, string> | undefined): void {
   const conditions = metadata?.[CONDITIONS_META]
-  if (conditions === 'ignored' || conditions === 'unsupported') without(bucket, conditions)
+  if (conditions === 'ignored' || conditions === 'unsupported') degradeConditions(bucket, conditions)
   if (metadata?.[ETAG_META] === 'bare') bucket.quirks.bareEtag = true
 }
 

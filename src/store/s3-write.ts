@@ -1,7 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { Saved, Version } from '../model/store.ts'
 import { refusalOf, toStoreError } from './s3-errors.ts'
-import { address, type Found, NoObject, type OpenBucket, pause, read, send, twice, without } from './s3-requests.ts'
+import {
+  address,
+  degradeConditions,
+  type Found,
+  NoObject,
+  type OpenBucket,
+  pause,
+  read,
+  send,
+  twice,
+} from './s3-requests.ts'
 
 const ATTEMPTS = 5
 
@@ -62,7 +72,7 @@ async function afterRefusal(bucket: OpenBucket, job: Job, error: unknown): Promi
       return job.attempt < 3 ? 'again' : 'conflict'
     case 'unsupported':
       if (bucket.quirks.conditions === 'unsupported') throw fail
-      without(bucket, 'unsupported')
+      degradeConditions(bucket, 'unsupported')
       return 'again'
     case 'missing':
       if (job.at === undefined) throw fail

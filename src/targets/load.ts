@@ -1,9 +1,10 @@
 import { lookup } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { GetObjectCommand } from '@aws-sdk/client-s3'
+import { withDeadline } from '../http/deadline.ts'
 import { get, openDispatcher } from '../http/get.ts'
 import type { Source } from '../model/config.ts'
-import { createS3Client, withDeadline } from '../store/s3-client.ts'
+import { createS3Client } from '../store/s3-client.ts'
 
 /** The text of a list, the addresses of a name, or why there is neither, in words without a secret. */
 export type Loaded = { text: string } | { addresses: string[] } | { unread: string }
@@ -22,9 +23,9 @@ export async function load(source: Source): Promise<Loaded> {
       case 'http':
         return await loadHttp(source)
       case 's3':
-        return { text: await withDeadline(TIMEOUT, (signal) => loadS3(source, signal)) }
+        return { text: await withDeadline(TIMEOUT, (signal) => loadS3(source, signal), { abandon: true }) }
       case 'dns':
-        return await withDeadline(TIMEOUT, () => resolve(new URL(source.url).hostname))
+        return await withDeadline(TIMEOUT, () => resolve(new URL(source.url).hostname), { abandon: true })
       default:
         return source satisfies never
     }

@@ -3,8 +3,10 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test, vi } from 'vitest'
-import { type GetOptions, type Got, get, openDispatcher, send, startDeadline } from '../../src/http/get.ts'
-import { failureOf, neverSent, toWords } from '../../src/http/network-failure.ts'
+import { startDeadline } from '../../src/http/deadline.ts'
+import { type GetOptions, type Got, get, openDispatcher, send } from '../../src/http/get.ts'
+import { failureOf, neverSent } from '../../src/http/network-failure.ts'
+import { toWords } from '../../src/http/server-words.ts'
 import { deafUrl, serve, serveRaw } from '../scrape/loopback.ts'
 
 const connections = openDispatcher()
