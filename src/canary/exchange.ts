@@ -3,8 +3,8 @@ import { send } from '../http/get.ts'
 import { failureOf } from '../http/network-failure.ts'
 import { toWords } from '../http/server-words.ts'
 import type { CanaryConfig, Endpoint } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import type { Failure } from '../model/failure.ts'
-import type { Answer } from '../model/observation.ts'
 
 /** Bytes of one canary's answer: a token and its frame are a few hundred; what is longer is no such answer. */
 const MOST_BYTES = 1024 * 1024
@@ -32,7 +32,7 @@ export class CanaryFailed extends Error {
   }
 }
 
-export interface Exchange {
+interface Exchange {
   url: string
   /** JSON body; with one it is a POST, without a GET. */
   body?: unknown
@@ -49,7 +49,7 @@ export function headersOf(endpoint: Endpoint, requestId: string): Record<string,
     // A proxy that compresses a stream also gathers it, and the first token would wait for the last.
     'accept-encoding': 'identity',
     'x-request-id': requestId,
-    ...(endpoint.authorization === undefined ? {} : { authorization: endpoint.authorization }),
+    ...defined({ authorization: endpoint.authorization }),
   }
 }
 
@@ -126,16 +126,6 @@ async function* textOf(response: Response, signal: AbortSignal): AsyncGenerator<
 function bodyFailure(error: unknown): Failure {
   const failure = failureOf(error, true)
   return failure.kind === 'other' ? { ...failure, kind: 'cut' } : failure
-}
-
-/** Where the request never reached the server: nobody finds its id in a log. */
-const NEVER_THERE: readonly Failure['kind'][] = ['refused', 'unreachable', 'name-not-found', 'tls']
-
-/** The answer of a canary that came to nothing; with its id, where the server's own logs may show it. */
-export function failedAnswer(error: unknown, requestId: string): Answer {
-  const failure = error instanceof CanaryFailed ? error.failure : failureOf(error, true)
-  if (NEVER_THERE.includes(failure.kind)) return { up: false, failure }
-  return { up: false, failure, canary: { status: 'failed', requestId } }
 }
 
 /** Foreign words for people: one line, without our credentials, which some servers repeat when they refuse them. */

@@ -1,3 +1,4 @@
+import { defined } from '../model/defined.ts'
 import type { DataFault, Signal } from '../model/signals.ts'
 
 /** The last line of a generate stream. Durations in nanoseconds; one that is zero is left out by the server. */
@@ -66,10 +67,7 @@ export function phasesOf(final: FinalLine, elapsed: number): Phases {
   return {
     total: elapsed,
     faults,
-    ...(rest === undefined ? {} : { wait: Math.max(0, rest) }),
-    ...(load === undefined ? {} : { load }),
-    ...(prefill === undefined ? {} : { prefill }),
-    ...(decode === undefined ? {} : { decode }),
+    ...defined({ wait: rest === undefined ? undefined : Math.max(0, rest), load, prefill, decode }),
   }
 }
 

@@ -3,6 +3,7 @@ import Client from 'undici/lib/dispatcher/client.js'
 import { mask } from '../log.ts'
 import { defined } from '../model/defined.ts'
 import type { Failure } from '../model/failure.ts'
+import type { Fallible } from '../model/fallible.ts'
 import { chunksOf, discard } from './body.ts'
 import { withDeadline } from './deadline.ts'
 import { watchGzipEnd } from './gzip-end.ts'
@@ -24,7 +25,7 @@ export interface GetOptions {
   onChunk(chunk: Uint8Array): void
 }
 
-export type Got = { ok: true; contentType: string; headers: Headers; bytes: number } | { ok: false; failure: Failure }
+export type Got = Fallible<{ contentType: string; headers: Headers; bytes: number }, { failure: Failure }>
 
 const MAX_BYTES = 16 * 1024 * 1024
 const MAX_HOPS = 5
