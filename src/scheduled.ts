@@ -57,10 +57,10 @@ export function scheduled(
     const lambda = env.AWS_LAMBDA_FUNCTION_NAME !== undefined
     const parsed = parseConfig(backend, env, { lambda })
     const shard = event?.shard === undefined ? undefined : parseShard(event.shard)
-    const problems = typeof shard === 'string' ? [`event.shard: ${shard}`] : []
-    if ('problems' in parsed) throw refused([...parsed.problems, ...problems], backend, context)
-    if (typeof shard === 'string') throw refused(problems, backend, context)
-    const config = { ...parsed.config, ...(shard && { shard }) }
+    const problems = shard?.ok === false ? [`event.shard: ${shard.why}`] : []
+    if (!parsed.ok) throw refused([...parsed.problems, ...problems], backend, context)
+    if (shard?.ok === false) throw refused(problems, backend, context)
+    const config = { ...parsed.config, ...(shard && { shard: shard.shard }) }
     try {
       const io = realIO(config, context?.awsRequestId)
       warn(config, io, context)

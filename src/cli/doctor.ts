@@ -27,7 +27,7 @@ import { terminalLog } from './terminal-log.ts'
  */
 export async function doctor(backend: Backend, options: { push: boolean }): Promise<number> {
   const parsed = parseConfig(backend, process.env, { lambda: false })
-  if ('problems' in parsed) {
+  if (!parsed.ok) {
     console.error(new ConfigError(parsed.problems).message)
     return 1
   }

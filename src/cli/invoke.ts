@@ -30,16 +30,16 @@ export async function invoke(backend: Backend, options: InvokeOptions): Promise<
     return 1
   }
   const parsed = parseConfig(backend, process.env, { lambda: false })
-  if ('problems' in parsed) {
+  if (!parsed.ok) {
     console.error(new ConfigError(parsed.problems).message)
     return 1
   }
   const shard = options.shard === undefined ? undefined : parseShard(options.shard)
-  if (typeof shard === 'string') {
-    console.error(`--shard ${options.shard}: ${shard}`)
+  if (shard?.ok === false) {
+    console.error(`--shard ${options.shard}: ${shard.why}`)
     return 1
   }
-  const config = { ...parsed.config, ...(shard && { shard }) }
+  const config = { ...parsed.config, ...(shard && { shard: shard.shard }) }
   for (const line of options.json ? config.warnings : hints(config)) console.error(line)
   if (every === undefined) return once(config, options)
   return repeat(config, options, every)

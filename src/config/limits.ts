@@ -1,10 +1,11 @@
+import type { Failed } from '../model/fallible.ts'
 import type { RuleUnit } from '../model/rule.ts'
 import { SIGNALS } from '../model/signals.ts'
 import type { RuleId, RuleSpec } from '../rules/catalogue.ts'
 import { specOf } from '../rules/catalogue.ts'
 import { parseDuration } from './duration.ts'
-import type { Refusal, Value } from './values.ts'
-import { isRefusal, value } from './values.ts'
+import type { Value } from './values.ts'
+import { failed, isFailed, value } from './values.ts'
 
 /** A number in the rule's unit; `on` is the rule's default limit. */
 export type Limit = number | 'on' | 'off'
@@ -13,7 +14,7 @@ interface UnitSpec {
   /** In words, after "a limit may be …". */
   mayBe: string
   /** The number in the rule's unit; `undefined` when the text is no such number. */
-  read(text: string): number | Refusal | undefined
+  read(text: string): number | Failed | undefined
   /** The lowest and highest number that the rule's measure can have. */
   min: number
   max: number
@@ -28,7 +29,7 @@ const shareOf = (what: string): UnitSpec => ({
     const n = decimal(percent?.[1] ?? text)
     if (n === undefined) return undefined
     if (percent) return rounded(n / 100)
-    return n > 1 ? { refused: `write ${what} as 0.9 or 90%; a bare number above 1 could be either` } : n
+    return n > 1 ? failed(`write ${what} as 0.9 or 90%; a bare number above 1 could be either`) : n
   },
 })
 
@@ -77,7 +78,7 @@ export function limitOf(id: RuleId): Value<Limit> {
   const words = spec.limit === undefined ? 'off' : 'off, on'
   const read = value<Limit>(`${words} or ${unit.mayBe}`, (text) => {
     const word = onOrOff(text)
-    if (word === 'on' && spec.limit === undefined) return { refused: `has no limit of its own; write ${unit.mayBe}` }
+    if (word === 'on' && spec.limit === undefined) return failed(`has no limit of its own; write ${unit.mayBe}`)
     if (word) return word
     const n = unit.read(text)
     return typeof n === 'number' ? reachable(n, spec, unit) : n
@@ -92,7 +93,7 @@ export function clearOf(id: RuleId): Value<number> | undefined {
   const unit = UNITS[spec.unit]
   const read = value(unit.mayBe, (text) => {
     const n = unit.read(text)
-    if (n === undefined || isRefusal(n)) return n
+    if (n === undefined || isFailed(n)) return n
     return n < unit.min || n > unit.max ? undefined : n
   })
   return { ...read, plain: true }
@@ -118,14 +119,14 @@ function canClear(spec: RuleSpec): spec is RuleSpec & { unit: Exclude<RuleUnit, 
   return spec.unit !== 'switch' && spec.unit !== 'runs' && spec.measure.kind !== 'gap'
 }
 
-function reachable(n: number, spec: RuleSpec, unit: UnitSpec): number | Refusal | undefined {
+function reachable(n: number, spec: RuleSpec, unit: UnitSpec): number | Failed | undefined {
   const above = spec.breach === 'above'
   if (n > unit.max || (above && n === unit.max)) {
-    return { refused: `can never be reached: the highest is ${unit.max}; may be ${unit.mayBe}` }
+    return failed(`can never be reached: the highest is ${unit.max}; may be ${unit.mayBe}`)
   }
   if (n < unit.min || (!above && n === unit.min)) {
     const from = unit.mayBe.includes('above') ? '' : `, above ${unit.min}`
-    return { refused: `is always reached; may be ${unit.mayBe}${from}` }
+    return failed(`is always reached; may be ${unit.mayBe}${from}`)
   }
   return spec.unit === 'times' && n <= 1 ? undefined : n
 }

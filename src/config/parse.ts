@@ -1,6 +1,7 @@
 import type { Backend } from '../model/backend.ts'
 import { prefixOf } from '../model/backend.ts'
 import type { Config, Discovery, Endpoint, Source, Target } from '../model/config.ts'
+import type { Fallible } from '../model/fallible.ts'
 import { readEndpointSettings, requireModel } from './endpoint-settings.ts'
 import type { Named, NamedEndpoints } from './endpoints.ts'
 import { checkNames, readEndpoints } from './endpoints.ts'
@@ -23,7 +24,7 @@ export function parseConfig(
   backend: Backend,
   variables: Readonly<Record<string, string | undefined>>,
   options: { lambda: boolean; found?: readonly Target[] },
-): { config: Config } | { problems: string[] } {
+): Fallible<{ config: Config }, { problems: string[] }> {
   const env = environmentOf(variables)
   const { named, incomplete, usedDefault, sources } =
     backend === 'heartbeat-check' ? readBeats(env) : readEndpoints(env, backend, options.lambda, options.found)
@@ -39,7 +40,7 @@ export function parseConfig(
   checkCanary(env, backend, endpoints, general.canary)
   if (options.lambda && general.metrics === 'all' && endpoints.length > MANY_METRICS) warnOfCost(env, endpoints.length)
   const discovery = sources.length === 0 ? undefined : discoveryOf(env, backend, settings, sources, named)
-  if (env.problems.size > 0) return { problems: [...env.problems] }
+  if (env.problems.size > 0) return { ok: false, problems: [...env.problems] }
   const config: Config = {
     backend,
     endpoints,
@@ -50,9 +51,9 @@ export function parseConfig(
     warnings: [...env.warnings],
     ...(usedDefault ? { usedDefault } : {}),
   }
-  if (!discovery) return { config }
+  if (!discovery) return { ok: true, config }
   const expand = (found: readonly Target[]) => parseConfig(backend, variables, { ...options, found })
-  return { config: { ...config, discovery: { ...discovery, expand } } }
+  return { ok: true, config: { ...config, discovery: { ...discovery, expand } } }
 }
 
 /** Endpoints whose signals as metrics cost some 200 dollars a month. */

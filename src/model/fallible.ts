@@ -1,2 +1,4 @@
-/** What a step yields, or why it yields nothing: each under names of its own, told apart by `ok`. */
-export type Fallible<T, F> = ({ ok: true } & T) | ({ ok: false } & F)
+/** What a step yields, under names of its own, or why it yields nothing: in words, unless a failure of another form is named. */
+export type Fallible<T, F = { why: string }> = ({ ok: true } & T) | Failed<F>
+
+export type Failed<F = { why: string }> = { ok: false } & F

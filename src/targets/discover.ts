@@ -43,7 +43,7 @@ export async function discover(config: Config, last: LastTargets, options: Optio
   const fixed = lists.flatMap(({ targets }) => targets.filter(({ url }) => !isDns(url)))
   const names = await askNames(namesOf(config, discovery, lists), last, options)
   const expanded = discovery.expand([...fixed, ...names.flatMap(({ targets }) => targets)])
-  if ('problems' in expanded) throw new ConfigError(expanded.problems)
+  if (!expanded.ok) throw new ConfigError(expanded.problems)
   const mine = inShard({ ...expanded.config, ...(config.shard ? { shard: config.shard } : {}) })
   const asked = [...lists, ...names]
   return {
@@ -75,12 +75,10 @@ function askLists(config: Config, discovery: Discovery, last: LastTargets, optio
   return Promise.all(
     sources.map(async (source) => {
       const loaded = await options.load(source)
-      const list =
-        'text' in loaded ? parseTargets(loaded.text, { backend: config.backend, variable, taken }) : undefined
-      if (list && 'targets' in list) return { id: source.id, targets: list.targets, told: false }
-      const problems = list?.problems ?? [
-        `${variable}: ${source.id}: ${'unread' in loaded ? loaded.unread : 'no text'}`,
-      ]
+      const text = loaded.ok && 'text' in loaded ? loaded.text : undefined
+      const list = text === undefined ? undefined : parseTargets(text, { backend: config.backend, variable, taken })
+      if (list?.ok) return { id: source.id, targets: list.targets, told: false }
+      const problems = list?.problems ?? [`${variable}: ${source.id}: ${loaded.ok ? 'no text' : loaded.why}`]
       const kept = keep(source, problems, last, options)
       return { ...kept, told: (config.shard?.index ?? 1) === 1 }
     }),
@@ -91,8 +89,10 @@ function askNames(names: readonly (Source & DnsName)[], last: LastTargets, optio
   return Promise.all(
     names.map(async (name) => {
       const loaded = await options.load(name)
-      if ('addresses' in loaded) return { id: name.id, targets: replicasOf(name, loaded.addresses), told: false }
-      const why = 'unread' in loaded ? loaded.unread : 'no address'
+      if (loaded.ok && 'addresses' in loaded) {
+        return { id: name.id, targets: replicasOf(name, loaded.addresses), told: false }
+      }
+      const why = loaded.ok ? 'no address' : loaded.why
       return { ...keep(name, [`${name.id}: ${why}`], last, options), told: true }
     }),
   )
@@ -108,10 +108,8 @@ function keep({ id }: Source, problems: readonly string[], last: LastTargets, { 
 /** The names of the variables and of the lists, each once, as far as their groups are this shard's. */
 function namesOf(config: Config, discovery: Discovery, lists: readonly Asked[]): (Source & DnsName)[] {
   const listed = lists.flatMap(({ targets }) => targets.filter(({ url }) => isDns(url)))
-  const read = listed.map(({ name, url }) => dnsName(url, name))
-  const names = [...discovery.sources, ...read].flatMap((source) =>
-    typeof source !== 'string' && source.kind === 'dns' ? [source] : [],
-  )
+  const read = listed.map(({ name, url }) => dnsName(url, name)).flatMap((one) => (one.ok ? [one.name] : []))
+  const names = [...discovery.sources, ...read].flatMap((source) => (source.kind === 'dns' ? [source] : []))
   const unique = new Map(names.map((name) => [`${name.group} ${name.id}`, name]))
   return [...unique.values()].filter(({ group }) => !config.shard || isIn({ name: group, group }, config.shard))
 }
