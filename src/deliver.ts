@@ -2,6 +2,7 @@ import { openDispatcher } from './http/get.ts'
 import { withFields } from './log.ts'
 import { compose } from './messages/compose.ts'
 import type { Config } from './model/config.ts'
+import { defined } from './model/defined.ts'
 import type { IO } from './model/io.ts'
 import type { Message } from './model/message.ts'
 import type { Notification } from './model/notification.ts'
@@ -86,7 +87,7 @@ function write(group: Notification[], config: Config, now: number, maxBytes?: nu
       return endpoint?.runbookUrl ?? endpoint?.dashboardUrl
     },
     now,
-    ...(maxBytes === undefined ? {} : { maxBytes }),
+    ...defined({ maxBytes }),
   })
 }
 
@@ -133,9 +134,7 @@ function note(sent: Sent, group: readonly Notification[], outcome: PushOutcome, 
     sent.problems.push(`the push server did not take a message (${why}): ${advice}`)
   }
   const { kind, retryAfter, firstAfter } = outcome
-  const waits = {
-    ...(retryAfter === undefined ? {} : { retryAt: at + retryAfter }),
-    ...(firstAfter === undefined ? {} : { firstAt: at + firstAfter }),
-  }
+  const after = (wait: number | undefined) => (wait === undefined ? undefined : at + wait)
+  const waits = defined({ retryAt: after(retryAfter), firstAt: after(firstAfter) })
   sent.deliveries.push(...group.map(({ id }) => ({ id, kind, ...waits })))
 }

@@ -7,6 +7,7 @@ import { openDispatcher } from './http/get.ts'
 import { createMask } from './log.ts'
 import type { ScrapedBackend } from './model/backend.ts'
 import type { Config, Endpoint } from './model/config.ts'
+import { defined } from './model/defined.ts'
 import type { IO } from './model/io.ts'
 import type { Answer, Observation } from './model/observation.ts'
 import { scrape, scrapeGpu } from './scrape/scrape.ts'
@@ -33,12 +34,11 @@ function withoutSecrets(observation: Observation, hide: (text: string) => string
   const detail = <T extends { detail?: string | undefined }>(facts: T): T =>
     facts.detail === undefined ? facts : { ...facts, detail: hide(facts.detail) }
   const canary = observation.canary && detail(observation.canary)
-  if (observation.up === false)
-    return { ...observation, failure: detail(observation.failure), ...(canary ? { canary } : {}) }
+  if (observation.up === false) return { ...observation, failure: detail(observation.failure), ...defined({ canary }) }
   if (observation.up === undefined) return canary ? { ...observation, canary } : observation
   const { model } = observation.readings
   const readings = model === undefined ? observation.readings : { ...observation.readings, model: hide(model) }
-  return { ...observation, readings, ...(canary ? { canary } : {}) }
+  return { ...observation, readings, ...defined({ canary }) }
 }
 
 async function ask(config: Config, io: IO, options: ObserveOptions): Promise<Observation[]> {
@@ -88,7 +88,7 @@ function scrapeAll(
         : scrapeGpu(endpoint.gpuUrl, TABLES.dcgm, { ...options, timeout: endpoint.timeout }),
     ])
     const took = performance.now() - start
-    return { ...(answer as Answer), endpoint, took, ...(gpu === undefined ? {} : { gpu }) }
+    return { ...(answer as Answer), endpoint, took, ...defined({ gpu }) }
   }
   return Promise.all(endpoints.map((endpoint) => enter(() => askOne(endpoint))))
 }

@@ -102,8 +102,8 @@ export async function run(options: RunOptions): Promise<RunReport> {
 async function runOnce(given: RunOptions & { network: Network; id: string; now: number }): Promise<RunReport> {
   const { io, tick, deadline, network, id, now } = given
   const { backend, shard } = given.config
-  const session = { store: io.store, backend, shard, now, tick, id }
-  const opened = await openRun({ ...session, dryRun: given.dryRun === true })
+  const commit = { store: io.store, backend, shard, now, tick, id }
+  const opened = await openRun({ ...commit, dryRun: given.dryRun === true })
   if (opened.kind !== 'open') return passedOver(opened.kind, given, now)
   const found = await discover(given.config, opened.state.targets ?? {}, { load: network.load ?? load, log: io.log })
   const { config } = found
@@ -123,7 +123,7 @@ async function runOnce(given: RunOptions & { network: Network; id: string; now: 
     if (io.now() - now > (scrapesEnd - now) / 2) return undefined
     return decideFrom(state, await look(), options, { now, id, found })
   }
-  const saved = await saveDecision(opened, decide, session)
+  const saved = await saveDecision(opened, decide, commit)
   if (saved.kind !== 'saved') return passedOver(saved.kind, options, now)
   const { evaluation, due } = saved.decision
   const { outbox } = saved.state
@@ -133,7 +133,7 @@ async function runOnce(given: RunOptions & { network: Network; id: string; now: 
     deadline: deadline - SETTLING,
     push: network.push,
   })
-  const settled = due.length === 0 ? saved.state : await saveSettled(saved, sent.deliveries, session)
+  const settled = due.length === 0 ? saved.state : await saveSettled(saved, sent.deliveries, commit)
   return conclude({ evaluation, sent, settled }, options, now)
 }
 

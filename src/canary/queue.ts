@@ -1,6 +1,7 @@
 import { TABLES } from '../backends/backends.ts'
 import { get } from '../http/get.ts'
 import type { Endpoint } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import { createPageReader } from '../scrape/exposition.ts'
 import { readPage } from '../scrape/read.ts'
 import { below, openaiBase } from './address.ts'
@@ -35,7 +36,7 @@ export async function deepQueue(
   const tables = QUEUES.map((backend) => TABLES[backend])
   const readers = tables.map((table) => createPageReader(table))
   const got = await get(below(openaiBase(endpoint.url), 'metrics'), {
-    headers: endpoint.authorization === undefined ? {} : { authorization: endpoint.authorization },
+    headers: defined({ authorization: endpoint.authorization }),
     timeout: Math.min(PATIENCE, endpoint.timeout / 2),
     signal: options.signal,
     dispatcher: options.dispatcher,

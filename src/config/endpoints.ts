@@ -193,7 +193,7 @@ function namesOf(
   named: readonly Pick<Named, 'name' | 'group'>[],
   more: readonly string[],
 ): { name: string; what: string }[] {
-  const groups = new Set([...named.flatMap(({ group }) => (group === undefined ? [] : [group])), ...more])
+  const groups = new Set([...named.flatMap(({ group }) => group ?? []), ...more])
   return [
     ...[...groups].map((name) => ({ name, what: 'group' })),
     ...named.map(({ name }) => ({ name, what: 'endpoint' })),

@@ -1,5 +1,6 @@
 import type { Backend } from '../model/backend.ts'
 import { prefixOf } from '../model/backend.ts'
+import { defined } from '../model/defined.ts'
 import { RULE_IDS, rulesOf } from '../rules/catalogue.ts'
 import { address } from './address.ts'
 import type { Value } from './values.ts'
@@ -26,7 +27,7 @@ const link = value('an http or https address', (text) =>
 )
 
 function setting<T, const D>(of: Value<T>, fallback: D, meaning: string, fallbackText?: string): Setting<T, D> {
-  return { value: of, fallback, meaning, ...(fallbackText === undefined ? {} : { fallbackText }) }
+  return { value: of, fallback, meaning, ...defined({ fallbackText }) }
 }
 
 /** Variables of the whole function, in the order of the documentation. */

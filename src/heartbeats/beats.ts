@@ -1,4 +1,5 @@
 import type { Endpoint } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import type { BeatFacts, Observation } from '../model/observation.ts'
 import type { Listed, Store } from '../model/store.ts'
 import { gaugeReadings } from '../signals/readings.ts'
@@ -32,7 +33,7 @@ async function readBeat(
   const entry = listed.get(keyOf(endpoint.name))
   // The store's clock may be a little ahead of ours.
   const age = entry && Math.max(0, now - entry.at)
-  const beat: BeatFacts = { ...(age === undefined ? {} : { age }), ...(entry && (await lastWords(entry, store))) }
+  const beat: BeatFacts = { ...defined({ age }), ...(entry && (await lastWords(entry, store))) }
   const readings = gaugeReadings({ beat_age: age === undefined ? undefined : age / 1_000 })
   return { up: true, readings, beat, endpoint, took: 0 }
 }
@@ -42,7 +43,6 @@ async function lastWords(entry: Listed, store: Store): Promise<Pick<BeatFacts, '
   if (entry.size !== undefined && PLAIN_SIZES.has(entry.size)) return {}
   const stored = await store.load(entry.key)
   const beat = stored && fromText(stored.text)
-  const body = beat?.body === undefined ? {} : { body: beat.body }
-  if (beat?.kind !== 'fail') return body
-  return { failed: { ...(beat.exit === undefined ? {} : { exit: beat.exit }), ...body } }
+  const { kind, exit, body } = beat ?? {}
+  return kind === 'fail' ? { failed: defined({ exit, body }) } : defined({ body })
 }

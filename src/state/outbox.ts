@@ -1,3 +1,4 @@
+import { defined } from '../model/defined.ts'
 import type { Notification } from '../model/notification.ts'
 import type { Alert, Outgoing, State } from './schema.ts'
 
@@ -34,8 +35,7 @@ export function enqueue(
 function waitOf(before: Outgoing | undefined, now: number): Pick<Outgoing, 'since' | 'retryAt' | 'firstAt'> {
   if (before === undefined) return { since: now }
   const { since, retryAt, firstAt, notification } = before
-  const asked = retryAt === undefined || notification.maybeSent ? {} : { retryAt }
-  return { since, ...asked, ...(firstAt === undefined ? {} : { firstAt }) }
+  return { since, ...defined({ retryAt: notification.maybeSent ? undefined : retryAt, firstAt }) }
 }
 
 /**
@@ -98,8 +98,7 @@ export function settle(state: State, deliveries: readonly Delivery[], now: numbe
     if (item.claim?.by !== by) return [{ ...item, notification }]
     const { claim: _, retryAt: __, firstAt: ___, ...rest } = item
     const { retryAt = pausedUntil(delivery, item, now), firstAt } = delivery
-    const waits = { ...(retryAt === undefined ? {} : { retryAt }), ...(firstAt === undefined ? {} : { firstAt }) }
-    return [{ ...rest, notification, ...waits }]
+    return [{ ...rest, notification, ...defined({ retryAt, firstAt }) }]
   })
   return { ...state, outbox, endpoints: toldOf(state, settled, now) }
 }

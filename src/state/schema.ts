@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import english from 'zod/v4/locales/en.js'
+import { defined } from '../model/defined.ts'
 import { FAILURE_KINDS } from '../model/failure.ts'
 import type { About, Notification } from '../model/notification.ts'
 import { isAbout, isNotification } from '../model/notification-form.ts'
@@ -141,12 +142,12 @@ export function endpointOf(state: State, name: string): EndpointState | undefine
 export function notAhead(state: EndpointState, now: number): EndpointState {
   const { since, recent, alerts } = state
   if (recent.every(([at]) => at <= now)) return state // every run leaves its time here
+  const past = (time: number | undefined) => time && Math.min(time, now)
   const bounded = ({ lastSentAt, idleSince, ...alert }: Alert): Alert => ({
     ...alert,
     activeAt: Math.min(alert.activeAt, now),
     seenAt: Math.min(alert.seenAt, now),
-    ...(lastSentAt === undefined ? {} : { lastSentAt: Math.min(lastSentAt, now) }),
-    ...(idleSince === undefined ? {} : { idleSince: Math.min(idleSince, now) }),
+    ...defined({ lastSentAt: past(lastSentAt), idleSince: past(idleSince) }),
   })
   return {
     ...state,

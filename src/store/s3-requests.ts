@@ -8,6 +8,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3'
 import { withDeadline } from '../http/deadline.ts'
+import { defined } from '../model/defined.ts'
 import type { Listed, Stored, Version } from '../model/store.ts'
 import type { S3Config } from './s3-client.ts'
 import { refusalOf, toStoreError } from './s3-errors.ts'
@@ -123,12 +124,12 @@ export async function list(bucket: OpenBucket, prefix: string): Promise<Listed[]
     const command = new ListObjectsV2Command({
       Bucket: bucket.config.bucket,
       Prefix: own + prefix,
-      ...(next === undefined ? {} : { ContinuationToken: next }),
+      ContinuationToken: next,
     })
     const page = await inTime(bucket, (abortSignal) => bucket.client.send(command, { abortSignal }))
     for (const { Key, LastModified, Size: size } of page.Contents ?? []) {
-      const sized = size === undefined ? {} : { size }
-      if (Key && LastModified) listed.push({ key: Key.slice(own.length), at: LastModified.getTime(), ...sized })
+      if (Key && LastModified)
+        listed.push({ key: Key.slice(own.length), at: LastModified.getTime(), ...defined({ size }) })
     }
     next = page.IsTruncated ? page.NextContinuationToken : undefined
   } while (next !== undefined)
