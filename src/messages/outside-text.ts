@@ -1,4 +1,4 @@
-import { shownUrl } from '../secrets/shown-url.ts'
+import { shownUrl } from '../secrets/names.ts'
 
 /**
  * Text from outside (model names, labels, error bodies, answers of servers) made safe to stand inside a line of ours:

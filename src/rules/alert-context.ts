@@ -1,5 +1,5 @@
 import type { AlertContext, DerivedSignal, Numbers, Verdict } from '../model/notification.ts'
-import { shownUrl } from '../secrets/shown-url.ts'
+import { shownUrl } from '../secrets/names.ts'
 import { mainSignal, type Snapshot } from './snapshot.ts'
 
 /** Numbers that a message may show; totals since the server's start are not among them. */

@@ -3,7 +3,7 @@ import { causeOf } from '../model/failure.ts'
 import type { Notification } from '../model/notification.ts'
 import { type Observation, wordsOf } from '../model/observation.ts'
 import type { EndpointResult } from '../model/result.ts'
-import { shownUrl } from '../secrets/shown-url.ts'
+import { shownUrl } from '../secrets/names.ts'
 import { enqueue } from '../state/outbox.ts'
 import {
   type Alert,

@@ -13,3 +13,13 @@ export function isSecretParameter(name: string): boolean {
 export function isSecretWord(name: string): boolean {
   return WORD.test(name) && name !== 'key'
 }
+
+/** An endpoint's address as results, messages and state may show it: credentials in its query as stars. */
+export function shownUrl(address: string): string {
+  if (!URL.canParse(address)) return address
+  const url = new URL(address)
+  const names = [...url.searchParams.keys()].filter((name) => isSecretParameter(name))
+  if (names.length === 0) return address
+  for (const name of names) url.searchParams.set(name, '***')
+  return url.href
+}
