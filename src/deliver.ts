@@ -30,7 +30,7 @@ interface DeliverOptions {
 
 const SHORT_BYTES = 1_024
 
-/** Writes each group of notifications as one message and pushes it, in their order: `group` has the most urgent first. Without a push server it is printed. */
+/** Writes each group of notifications as one message and pushes it, in the given order: `group` puts the most urgent first. Without a push server it is printed. */
 export async function deliver(
   groups: readonly Notification[][],
   config: Config,
@@ -58,7 +58,7 @@ export function preview(groups: readonly Notification[][], config: Config, now: 
   return groups.map((group) => write(group, config, now))
 }
 
-/** A message that cannot be written, by a fault of ours, is told in bare words: it may not hold back itself and all others for ever. */
+/** A message that cannot be written, through a bug of ours, is replaced by its bare facts: it must not block itself and all others. */
 function writeOrSay(
   group: Notification[],
   config: Config,
@@ -123,7 +123,7 @@ function about(group: readonly Notification[]): { endpoint?: string; endpoints?:
   return others.length > 0 ? { endpoints } : { endpoint: first }
 }
 
-/** @param at epoch milliseconds of the answer: what a server asks for counts from there. */
+/** @param at epoch milliseconds of the answer: waits that a server asks for count from there. */
 function note(sent: Sent, group: readonly Notification[], outcome: PushOutcome, at: number): void {
   if (outcome.kind === 'delivered') sent.delivered += 1
   if (outcome.kind === 'refused') sent.refused += 1

@@ -70,7 +70,7 @@ interface Decision {
 }
 
 /**
- * One run: load the state, ask every endpoint, evaluate, save with what is to be told, push it, settle, save.
+ * One run: load the state, ask every endpoint, evaluate, save with what is to be pushed, push it, settle, save.
  * The clock is read once for all judgements; later readings only measure the time that is left.
  * @throws {StoreError | StateError} when the state cannot be read or written.
  */
@@ -119,7 +119,7 @@ async function runOnce(given: RunOptions & { network: Network; id: string; now: 
   const decide = async ({ state }: Opened, again: boolean): Promise<Decision | undefined> => {
     if (!again) return decideFrom(state, first, options, { now, id, found })
     // Another run has looked meanwhile. What this one saw may be older than what that one saved, and counters that seem
-    // to fall look like a restart: so it is looked at anew, where half of the time is left for it.
+    // to fall look like a restart: so it asks again, if half of the time is left for it.
     if (io.now() - now > (scrapesEnd - now) / 2) return undefined
     return decideFrom(state, await look(), options, { now, id, found })
   }

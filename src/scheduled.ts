@@ -32,16 +32,16 @@ export interface HandlerAnswer {
   body: string
 }
 
-/** The run completed, and yet somebody must look: it rejects, so that the platform counts an error. */
+/** The run completed but needs a person's attention: it rejects, so that the platform counts an error. */
 export class RunFailed extends Error {
   override name = 'RunFailed'
 }
 
-/** Without a limit of the platform's, a run ends itself after this much, or when the slowest answer has had its time. */
+/** Without a limit of the platform, a run ends itself after this long, or when the slowest answer has had its time. */
 const LOCAL_LIMIT = 50_000
 /** Kept for the state and the pushes after the slowest answer. */
 const AFTER_ANSWERS = 10_000
-/** Kept back from the platform's limit, to end by ourselves. */
+/** Kept back from the platform's limit, so that the run ends itself. */
 const MARGIN = 1_000
 
 let kept: { key: string; store: Store } | undefined
@@ -77,7 +77,7 @@ export function scheduled(
   }
 }
 
-/** A store that falls silent in the middle must not hold the run until the platform cuts it off without a word. */
+/** A store that stops answering must not hold the run until the platform kills it without a log line. */
 function endless(): RunFailed {
   return new RunFailed('the run did not end within its time: did the state store or the push server stop answering?')
 }
@@ -113,7 +113,7 @@ async function measured(options: RunOptions): Promise<RunReport> {
   }
 }
 
-/** Not the global console, before whose lines Lambda's runtime sets the time and its own words: a line is JSON alone. */
+/** Not the global console: Lambda's runtime puts the time and its own words before its lines, and a line must be JSON only. */
 const output = new Console(process.stdout, process.stderr)
 
 function writeLine(line: string): void {

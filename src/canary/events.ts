@@ -4,7 +4,7 @@ export type StreamEvent = { data: string; isError: boolean } | { comment: string
 /**
  * Server-sent events out of lines: https://html.spec.whatwg.org/multipage/server-sent-events.html
  * Lenient as servers are: an event may lack its blank line, at the end of the stream or before the next event; a line
- * that begins with `{` is taken for a body that was not streamed, given whole as its data; an error may be told by the
+ * that begins with `{` is taken for a body that was not streamed, given whole as its data; an error may be marked by the
  * name of its event or, as llama.cpp did, of its field. An event without data is as good as a comment.
  */
 export async function* events(lines: AsyncIterable<string>): AsyncGenerator<StreamEvent> {
@@ -58,7 +58,7 @@ export type Said =
   | { kind: 'frame' } // a role, a usage report, an empty part
   | { kind: 'done' } // [DONE]
   | { kind: 'error'; text: string }
-  | { kind: 'other' } // an object that is no part of a completion: a gateway's sign of life, or no such server at all
+  | { kind: 'other' } // an object that is not part of a completion: a gateway's sign of life, or another kind of server
   | { kind: 'unreadable' }
 
 /** Reads one event's data; the same for chat and for plain completions. */

@@ -6,7 +6,7 @@ import type { CanaryConfig, Endpoint } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
 import type { Failure } from '../model/failure.ts'
 
-/** Bytes of one canary's answer: a token and its frame are a few hundred; what is longer is no such answer. */
+/** Bytes of one canary's answer: a token and its frame are a few hundred; a longer body is something else. */
 const MOST_BYTES = 1024 * 1024
 
 /** What a canary is given beside its endpoint. */
@@ -20,7 +20,7 @@ export interface CanaryOptions {
   dispatcher: unknown
   /** Ends the canary early: the run's own deadline. */
   signal?: AbortSignal
-  /** Milliseconds left in the run: a load that cannot end in them is not begun, for it would be aborted at each run anew. */
+  /** Milliseconds left in the run: a load that cannot finish in them is not started, or every run would abort it again. */
   timeLeft?: number
 }
 
@@ -128,7 +128,7 @@ function bodyFailure(error: unknown): Failure {
   return failure.kind === 'other' ? { ...failure, kind: 'cut' } : failure
 }
 
-/** Foreign words for people: one line, without our credentials, which some servers repeat when they refuse them. */
+/** The server's words for people: one line, without our credentials, which some servers repeat when they refuse them. */
 export function wordsFrom(text: string, endpoint: Endpoint): string {
   return toWords(text.slice(0, 8_192), endpoint.authorization === undefined ? [] : [endpoint.authorization]) ?? ''
 }

@@ -19,11 +19,11 @@ export interface Phases {
   load?: number
   prefill?: number
   decode?: number
-  /** Durations that cannot be, whose phases are unknown for that. */
+  /** Impossible durations, whose phases are therefore unknown. */
   faults: DataFault[]
 }
 
-/** One line of a stream; `undefined` when it is no JSON object. */
+/** One line of a stream; `undefined` when it is not a JSON object. */
 export function readLine(text: string): StreamLine | undefined {
   const value = parse(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
@@ -73,10 +73,10 @@ export function phasesOf(final: FinalLine, elapsed: number): Phases {
 
 /** Seconds by which two clocks may differ over one request. */
 const TOLERANCE = 1
-/** Seconds: no setting lets a canary take longer, so that more are no nanoseconds, or another clock's. */
+/** Seconds. No setting lets a canary take longer, so a longer duration is in another unit or from another clock. */
 const LONGEST = 3_600
 
-/** @returns what is wrong with it, where it is no duration of ours. */
+/** @returns seconds, or what is wrong with the duration. */
 function seconds(nanoseconds: unknown): number | 'not-a-number' | 'out-of-range' {
   if (nanoseconds === undefined || nanoseconds === null) return 0
   if (typeof nanoseconds !== 'number') return 'not-a-number'

@@ -22,7 +22,7 @@ const MOST_LINES = 256
  * restarts the server's unload timer, like any request: a canary every minute keeps a loaded model loaded.
  *
  * Sources: Ollama's `docs/api.md` (durations in nanoseconds, left out when zero); `server/sched.go` (another `num_ctx`
- * than the loaded model's makes it load anew, hence the one that `/api/ps` names is asked for).
+ * than the loaded model's makes it load again, hence the canary asks for the one that `/api/ps` names).
  */
 export function ollamaCanary(endpoint: Endpoint, options: CanaryOptions): Promise<Answer> {
   return answerInTime(endpoint, options, 'OLLAMA_MODEL', (asking) => look({ ...asking, found: false }))

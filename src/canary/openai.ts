@@ -8,7 +8,7 @@ import { adapt, type Form, firstForm, routeOf, toBody } from './openai-form.ts'
 import { errorInStream, refusalOf, saysModelMissing } from './refusal.ts'
 import { traceparent } from './trace.ts'
 
-/** Parts of an answer after which a server that ignores the limit of one token is not listened to any longer. */
+/** Parts of an answer after which the canary stops reading from a server that ignores the limit of one token. */
 const MOST_TOKENS = 16
 
 /**
@@ -54,7 +54,7 @@ interface Heard {
   tokens: number
   /** Something came that only a completion has. */
   isCompletion: boolean
-  /** The first object that is no part of a completion. */
+  /** The first object that is not part of a completion. */
   other?: string
   /** Seconds until the first token. */
   ttft?: number

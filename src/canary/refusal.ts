@@ -8,7 +8,7 @@ const BUSY =
   /queue[\s_-]*(is[\s_-]*)?full|\bqueue[\s_-]*(size|length|limit)?[\s_-]*(exceeded|reached)|\bbusy\b|overload|too many (\w+ )?requests|maximum (pending requests|queue)|at capacity|backpressure/i
 const FAULT = /cuda|device|driver/i
 
-/** What a server says with 503 when there is nobody behind it, or nobody yet: no queue. */
+/** What a server says with 503 when there is nobody behind it, or nobody yet: not a queue. */
 const NOBODY =
   /loading model|model is (still )?loading|no healthy upstream|upstream connect error|no (available|healthy) (server|backend|endpoint)/i
 

@@ -42,7 +42,7 @@ export async function doctor(backend: Backend, options: { push: boolean }): Prom
   return healthy && pushed && found.allRead ? 0 : 1
 }
 
-/** The endpoints to check; `undefined` when what the sources name cannot be used, which is then told. */
+/** The endpoints to check; `undefined`, after an error was printed, when what the sources name cannot be used. */
 async function find(config: Config): Promise<{ config: Config; allRead: boolean } | undefined> {
   try {
     const { endpoints, watch } = await discover(config, {}, { load, log: terminalLog(config) })
@@ -83,7 +83,7 @@ async function checkPage(
   const emptyIsFine = page.sampleCount === 0 && table.emptyIsHealthy === true
   const isKnown = server !== undefined || emptyIsFine
   const examined = examine(readings, table, endpoint, backend)
-  // On another server's page, or without the model, every rule is blind for one reason, which is told.
+  // On another server's page, or without the model, every rule is blind for one reason, which is printed once.
   const isPlain = !readings.modelFound || (!isKnown && examined.every(({ state }) => state !== 'sees'))
   const findings = isPlain ? [] : examined
   const blind = findings.some((f) => f.state === 'blind' || f.state === 'undecidable') || !readings.modelFound
@@ -118,7 +118,7 @@ function indent(text: string): string[] {
   return text.split('\n').map((line) => `  ${line}`)
 }
 
-/** Canaries and heartbeats have no page: ask once and tell what came. */
+/** Canaries and heartbeats have no page: ask once and print what came back. */
 async function checkAnswers(config: Config): Promise<boolean> {
   const io = realIO(config)
   const now = io.now()
@@ -142,7 +142,7 @@ function beatText(age: number | undefined): string {
   return age === undefined ? 'never seen' : `last beat ${Math.round(age / 1000)} s ago`
 }
 
-/** What came of each try is told at the end, once. */
+/** The outcome of each try is printed once, at the end. */
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
 const WORDS: Record<PushOutcome['kind'], string> = {
   delivered: 'delivered',

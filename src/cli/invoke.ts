@@ -19,7 +19,7 @@ export interface InvokeOptions {
   shard: string | undefined
 }
 
-/** A timer that is given more than 2^31 milliseconds does not wait at all. */
+/** A timer given more than 2^31 milliseconds does not wait at all. */
 const LONGEST_WAIT = 24 * 24 * 60 * 60_000
 
 /** Real runs of one function with the environment. @returns the exit code: 0 when the (last) run completed. */
@@ -45,7 +45,7 @@ export async function invoke(backend: Backend, options: InvokeOptions): Promise<
   return repeat(config, options, every)
 }
 
-/** Runs at the beat of the clock until the process is told to stop; a run that takes longer than the beat skips the beats it missed. */
+/** Runs every so many milliseconds until the process is stopped; a run that takes longer skips the starts it missed. */
 async function repeat(config: Config, options: InvokeOptions, every: number): Promise<number> {
   let stopped = false
   let wake = () => {}

@@ -13,7 +13,7 @@ export type Limit = number | 'on' | 'off'
 interface UnitSpec {
   /** In words, after "a limit may be …". */
   mayBe: string
-  /** The number in the rule's unit; `undefined` when the text is no such number. */
+  /** The number in the rule's unit; `undefined` when the text is not such a number. */
   read(text: string): number | Failed | undefined
   /** The lowest and highest number that the rule's measure can have. */
   min: number

@@ -97,7 +97,7 @@ function sourcesEndpoint(env: Environment, backend: Backend, settings: RuleSetti
   }
 }
 
-/** Credentials of endpoints and groups that are found only later are masked from the beginning. */
+/** Credentials of endpoints and groups that are only found later are masked from the start. */
 function hideCredentials(env: Environment, backend: Backend): void {
   for (const [name, text] of env.texts) {
     if (!name.startsWith(`${prefixOf(backend)}_`) || !/_(BEARER_TOKEN|BASIC_AUTH)$/.test(name)) continue
@@ -165,7 +165,7 @@ function readGeneral(env: Environment) {
   }
 }
 
-/** The path is the key to the check, and so is each long part of it: a service repeats the id alone. https://healthchecks.io/docs/http_api/ */
+/** The path is the key to the check, and so is each long part of it: a service may repeat just the id. https://healthchecks.io/docs/http_api/ */
 function pingKeys(ping: URL | undefined): string[] {
   if (ping === undefined || ping.pathname.length < 2) return []
   const parts = ping.pathname.split('/').filter((part) => part.length >= SHORTEST_KEY && !/^heartbeats?$/i.test(part))
@@ -176,8 +176,8 @@ function pingKeys(ping: URL | undefined): string[] {
 const SHORTEST_KEY = 8
 
 /**
- * A canary that is cut off before its limit can never reach it. A default limit stands in nobody's way: with a shorter
- * time a long wait is told as failures in a row.
+ * A canary that is cut off before its limit can never reach it. A default limit is only warned about: with a
+ * shorter time a long wait is reported as failures in a row.
  */
 function checkCanary(
   env: Environment,

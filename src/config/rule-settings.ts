@@ -30,7 +30,7 @@ const BARE = '*'
 /**
  * Reads every rule setting of this backend that is set, and refuses those that belong to nothing.
  * @param scopes the variable parts of the configured endpoints and groups: `CHAT_A`.
- * @param incomplete more may be configured than `scopes` tells, so a setting of an unknown scope is let be.
+ * @param incomplete more may be configured than `scopes` tells, so a setting of an unknown scope is ignored.
  */
 export function readRuleSettings(
   env: Environment,
@@ -144,7 +144,7 @@ const ENDING = new RegExp(`_(${RULE_ENDINGS.join('|')})$`)
 
 /**
  * Where a variable belongs.
- * @returns `undefined` when it is none of ours; why it belongs nowhere, or the id of a rule that this backend does not have.
+ * @returns `undefined` when it is not one of ours; why it belongs nowhere, or the id of a rule that this backend does not have.
  */
 function place(name: string, backend: Backend, scopes: ReadonlySet<string>): Placed | Misplaced | undefined {
   const ending = ENDING.exec(name)?.[1] as RuleEnding | undefined

@@ -37,7 +37,7 @@ export function isDns(text: string): boolean {
   return /^dns\+/i.test(text)
 }
 
-/** Reads a `dns+http://` address. @returns why it is none, in words that never repeat it. */
+/** Reads a `dns+http://` address. A failure never repeats it. */
 export function dnsName(text: string, group: string): Fallible<{ name: Source & DnsName }> {
   if (!text.toLowerCase().startsWith(DNS)) {
     return failed('only dns+http:// can be followed: a certificate names the host, not its addresses')

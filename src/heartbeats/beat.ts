@@ -22,7 +22,7 @@ export function toText(beat: Beat): string {
   return JSON.stringify({ kind, exit, body })
 }
 
-/** @returns `undefined` when the text is no beat: a person may have edited it. */
+/** @returns `undefined` when the text is not a beat: a person may have edited it. */
 export function fromText(text: string): Beat | undefined {
   try {
     const { kind, exit, body } = JSON.parse(text) as Record<string, unknown>

@@ -10,8 +10,8 @@ const AT_ONCE = 10
 
 /**
  * The last beat of every worker: one list call for all, and one more for each whose object says more than "alive".
- * The time is the store's own: a sender's clock may be wrong. A worker without an object was never seen; how long it
- * has been expected, the state knows.
+ * The time is the store's own: a sender's clock may be wrong. A worker without an object was never seen; the
+ * state knows how long it has been expected.
  * @throws {StoreError} when the store cannot be listed or read: nothing is known of any worker then.
  */
 export async function readBeats(endpoints: readonly Endpoint[], store: Store, now: number): Promise<Observation[]> {
@@ -38,7 +38,7 @@ async function readBeat(
   return { up: true, readings, beat, endpoint, took: 0 }
 }
 
-/** What the worker said with its last beat; nothing where that cannot be read: then its time alone counts. */
+/** What the worker said with its last beat; nothing where that cannot be read: then only its time counts. */
 async function lastWords(entry: Listed, store: Store): Promise<Pick<BeatFacts, 'failed' | 'body'>> {
   if (entry.size !== undefined && PLAIN_SIZES.has(entry.size)) return {}
   const stored = await store.load(entry.key)

@@ -35,14 +35,14 @@ export interface ReceiveDeps {
   put(key: string, text: string): Promise<void>
 }
 
-/** A worker's beats are written at most this often by one process, unless one says something new. Milliseconds. */
+/** A worker's beats are written at most this often by one process, unless a beat says something new. Milliseconds. */
 const QUIET = 10_000
 
 type Sender = Pick<Worker, 'name' | 'interval'>
 
 /**
  * Takes one beat: `/<worker>`, `/<worker>/start`, `/<worker>/fail` or `/<worker>/<exit-code>`, by GET, POST or HEAD.
- * The token is looked at first and alone: without it every request is the same 401, whatever it asks for.
+ * The token is checked first: without it every request gets the same 401, whatever it asks for.
  */
 export async function receive(
   request: BeatRequest,

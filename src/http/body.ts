@@ -1,10 +1,10 @@
-/** Lets go of a body that nobody reads, so that its socket is freed. Not awaited: a copied body waits for its other half. */
+/** Discards a body that nobody reads, to free its socket. Not awaited: on a body that was teed, it waits for the other half. */
 export function discard(body: ReadableStream | null): void {
   void body?.cancel().catch(() => {})
 }
 
 /**
- * A body's chunks as they arrive; whoever stops early lets go of the rest.
+ * A body's chunks as they arrive; the rest is discarded when the reader stops early.
  * @throws what the stream throws, or the signal's reason once it has aborted.
  */
 export async function* chunksOf(

@@ -36,7 +36,7 @@ export interface WithDeadline {
   /** The end of something larger, with which this ends too. */
   outer?: AbortSignal | undefined
   /**
-   * For work that may go on in spite of its signal: it is no longer waited for. `true` rejects with the TimeoutError, a
+   * For work that may ignore its signal: it is no longer waited for. `true` rejects with the TimeoutError, a
    * function with its own error.
    */
   abandon?: true | (() => Error)

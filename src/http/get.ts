@@ -19,7 +19,7 @@ export interface GetOptions {
   signal?: AbortSignal
   /** From {@link openDispatcher}. */
   dispatcher: unknown
-  /** Decoded bytes; 16 MiB unless told. */
+  /** Decoded bytes; @default 16 MiB. */
   maxBytes?: number
   /** Receives the decoded body piece by piece. What it received counts only if the answer is `ok`. */
   onChunk(chunk: Uint8Array): void
@@ -74,7 +74,7 @@ const SETTINGS = {
   // Our own deadline decides; these limits are coarse and a trickle defeats them.
   headersTimeout: 0,
   bodyTimeout: 0,
-  // On the wire; the limit that is told counts decoded bytes.
+  // On the wire; `maxBytes` counts decoded bytes.
   maxResponseSize: MAX_BYTES + 1024 * 1024,
 }
 
@@ -87,7 +87,7 @@ const CONNECTING = {
 }
 
 /**
- * The connections of one run. Closed at its end: a socket kept while the process is frozen is dead when it wakes.
+ * The connections of one run, closed at its end: a socket kept while the process is frozen is dead when it wakes.
  * Nothing is kept alive inside a run either, since a POST on a socket that the server is just closing is lost or doubled.
  * So each request has a client of its own: undici's Agent adds a pool an origin, and each pool 16 KB of empty queue.
  */
@@ -100,7 +100,7 @@ export function openDispatcher(): { dispatcher: unknown; close(): Promise<void> 
       const client = new Client(options.origin, { ...SETTINGS, connect })
       clients.add(client)
       const dispatched = (client as unknown as Dispatching).dispatch(options, handler)
-      // It takes no other request, and is gone when it has answered this one.
+      // The client takes no other request and is done once this one is answered.
       void client.close().then(() => clients.delete(client))
       return dispatched
     },
@@ -111,7 +111,7 @@ export function openDispatcher(): { dispatcher: unknown; close(): Promise<void> 
 
 /**
  * `fetch` as it is at the moment of the call, through a dispatcher. Redirects are left to the caller.
- * The cast is here alone: the types of Node's own undici and of the package differ.
+ * The only cast: the types of Node's own undici and of the package differ.
  */
 export function send(url: string, init: Omit<RequestInit, 'dispatcher'> & { dispatcher: unknown }): Promise<Response> {
   return globalThis.fetch(url, { redirect: 'manual', ...init } as RequestInit)
@@ -170,8 +170,8 @@ async function readBody(
 }
 
 /**
- * How gzip, compress, zstd and deflate (by its level) begin; text never does. fetch decodes what is declared, so what
- * still begins so was not.
+ * How gzip, compress, zstd and deflate (by its level) begin; text never does. fetch decodes what is declared, so
+ * bytes that still begin this way were not declared.
  */
 const MAGICS = ['\x1f\x8b', '\x1f\x9d', '\x28\xb5\x2f\xfd', 'x\x01', 'x\x5e', 'x\x9c', 'x\xda']
 const LONGEST_MAGIC = 4

@@ -8,12 +8,12 @@ export function failureOf(error: unknown, inBody: boolean): Failure {
   const codes = codesOf(error)
   if (codes.length === 0) return { kind: isTimeout(error) ? 'timeout' : 'other', ...badPort(error) }
   const kinds = codes.map((code) => kindOf(code, inBody))
-  // Several addresses were tried: one that refuses is nearer to the server than one that has no route.
+  // Several addresses were tried: a refusal comes from nearer to the server than a missing route.
   const kind = (['refused', 'timeout'] as const).find((k) => kinds.includes(k)) ?? kinds[0] ?? 'other'
   return { kind, code: codes.join(', ') }
 }
 
-/** The request was surely never sent: no connection, or no name. */
+/** Whether the request was certainly never sent: no connection, or the name was not found. */
 export function neverSent(failure: Failure): boolean {
   const codes = failure.code?.split(', ') ?? []
   return codes.length > 0 && codes.every((code) => NEVER_SENT.has(code) || kindOf(code, false) === 'tls')
@@ -42,7 +42,7 @@ function codesOf(error: unknown, depth = 0): string[] {
   const inner = error instanceof AggregateError ? error.errors : []
   const deeper = [...inner, error.cause].flatMap((cause) => codesOf(cause, depth + 1))
   if (deeper.length > 0) return [...new Set(deeper)]
-  // Node's own undici names the reader's complaint in words alone.
+  // Node's own undici gives its parser's errors no code.
   if (error.name === 'HTTPParserError') return [NOT_HTTP]
   const { code } = error as { code?: unknown }
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]+$/.test(code) ? [code] : []

@@ -9,7 +9,7 @@ const PATIENCE_MS = 500
 
 /**
  * The server's own words in an error answer: the text of a JSON error, the title of a page, else the beginning.
- * One line of at most 200 characters without control characters or the given secrets. The body is let go of.
+ * One line of at most 200 characters without control characters or the given secrets. The rest of the body is discarded.
  * @returns `undefined` when there are none in time.
  */
 export async function serverWords(response: Response, secrets: readonly string[]): Promise<string | undefined> {
@@ -31,7 +31,7 @@ async function opening(body: ReadableStream<Uint8Array> | null): Promise<string>
       if (text.length >= MOST_BYTES) return
     }
   }
-  // The status is what counts; an error text that was cut is told as far as it came.
+  // The status is what counts; an error text that was cut short is used as far as it came.
   await withDeadline(PATIENCE_MS, read).catch(() => {})
   return text.slice(0, MOST_BYTES)
 }

@@ -28,8 +28,8 @@ const { Count, CountPerSecond, Milliseconds, NoUnit, Percent, Seconds } = Metric
 const share: MetricForm = { unit: Percent, scale: 100 }
 
 /**
- * The signals that become metrics: what a dashboard draws. Each costs money, so that of a latency the p99 alone is one,
- * and totals since the server's start, whose rates are known, are none.
+ * The signals that become metrics: what a dashboard draws. Each costs money, so of a latency only the
+ * p99 is published, and of totals since the server's start only the rates.
  */
 const SIGNALS: Readonly<Record<DerivedSignal, MetricForm | undefined>> = {
   up: { unit: NoUnit },

@@ -1,10 +1,10 @@
-/** What the names of secrets are made of: the one list for addresses, messages and logs. */
+/** Parts of the names of secrets: the one list for addresses, messages and logs. */
 const PARTS = 'token|key|secret|pass|passwd|password|passphrase|pwd|auth|signature|cred|credentials?|jwt'
 
 const PARAMETER = new RegExp(`${PARTS}|sig$`, 'i')
 const WORD = new RegExp(`(?:${PARTS}|sig)$`, 'i')
 
-/** Is the value of `?name=value` a secret? Rather one too many; `sig` at the end alone, because of `design`. */
+/** Is the value of `?name=value` a secret? Rather one too many; `sig` only at the end, because of `design`. */
 export function isSecretParameter(name: string): boolean {
   return PARAMETER.test(name)
 }

@@ -12,7 +12,7 @@ export class StateError extends Error {
 export interface Opened {
   kind: 'open'
   state: State
-  /** `undefined`: there is no object yet. */
+  /** `undefined`: the object does not exist yet. */
   version: Version | undefined
 }
 
@@ -35,7 +35,7 @@ export function stateKey(backend: Backend, shard?: Shard): string {
 }
 
 /**
- * Loads what the last run left. A broken object is put aside under another key and the fresh state tells so once; the
+ * Loads what the last run left. A broken object is put aside under another key, which the fresh state reports once; the
  * object of a newer version is refused and left as it is.
  */
 export async function openRun(commit: Commit & { dryRun: boolean }): Promise<Opened | PassedOver> {
@@ -49,7 +49,7 @@ const FARTHEST_TICK = 60 * 60_000
 /** A tick that was handled already, or an older one, is not handled again. */
 function passOver(state: State, { tick, now }: Commit): PassedOver | undefined {
   if (tick === undefined || state.tick === undefined || tick > state.tick) return undefined
-  // A test event, or a clock that was wrong, must not end the watching until that time has come. Where the new tick is as
+  // A test event, or a clock that was wrong, must not stop the watching until that time has come. Where the new tick is as
   // far ahead, it is our own clock that differs, and the ticks are in order.
   if (state.tick > now + FARTHEST_TICK && tick <= now + FARTHEST_TICK) return undefined
   return { kind: tick === state.tick ? 'duplicate' : 'superseded' }
@@ -77,7 +77,7 @@ async function open(commit: Commit & { dryRun: boolean }): Promise<Opened> {
 
 type Read = { stored: undefined; read?: undefined } | { stored: Stored; read: ReadState }
 
-/** What looks broken is read once more: half an answer, or a page of something in between, is not what lies in the store. */
+/** What looks broken is read once more: half an answer, or a page from something in between, is not the object. */
 async function readTwice(store: Store, key: string): Promise<Read> {
   const read = async (): Promise<Read> => {
     const stored = await store.load(key)
@@ -114,8 +114,8 @@ export type SavedDecision<D extends Decided> = { kind: 'saved'; decision: D; sta
 
 /**
  * Saves what `decide` makes of the state. When another run wrote meanwhile: go on if the write was our own and only
- * its answer was lost, else decide anew from its state, once; a run whose time has passed by then is superseded.
- * @param decide told that it is asked `again`, it may decline: then the run is superseded.
+ * its answer was lost, else decide again from its state, once; a run whose time has passed by then is superseded.
+ * @param decide may decline when it is asked `again`: then the run is superseded.
  */
 export async function saveDecision<D extends Decided>(
   opened: Opened,

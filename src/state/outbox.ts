@@ -14,7 +14,7 @@ export interface Delivery {
 
 /**
  * Puts notifications that are not there yet at the end of the outbox.
- * @param overtaken what some of them are told instead of: such an incident waits since then, and as the servers asked.
+ * @param overtaken items that some of them replace: the incident keeps their waiting time and what the servers asked for.
  */
 export function enqueue(
   outbox: readonly Outgoing[],
@@ -70,7 +70,7 @@ export function isClaimed(item: Outgoing, now: number): boolean {
 /** Longer than any run, and than any server is given. Milliseconds. */
 const FARTHEST = 2 * 60 * 60_000
 
-/** Later than now, and not so much later that it was written by a clock that was wrong: it would be waited for for days. */
+/** Later than now, and not so much later that it was written by a clock that was wrong: waiting for it could take days. */
 function isAhead(time: number | undefined, now: number): boolean {
   return time !== undefined && time > now && time <= now + FARTHEST
 }
@@ -81,8 +81,8 @@ const LONGEST_PAUSE = 5 * 60_000
 const EARLY = 30_000
 
 /**
- * Takes delivered and refused notifications out of the outbox, frees the others, and notes on each alert that it was
- * told. Works on whatever state is newest: another run may have written since the claim, and what that one has claimed
+ * Takes delivered and refused notifications out of the outbox, frees the others, and notes on each alert when it was
+ * sent. Works on whatever state is newest: another run may have written since the claim, and what that one has claimed
  * by now stays its own.
  * @param by the run that tried.
  */
@@ -109,7 +109,7 @@ function pausedUntil({ kind }: Delivery, { notification, tries }: Outgoing, now:
   return now + Math.min(2 ** (tries - 1) * 60_000, LONGEST_PAUSE) - EARLY
 }
 
-/** The endpoints with what was told noted on their alerts: copied once, since a thousand may be told of at once. */
+/** The endpoints, with `lastSentAt` set on the alerts that were delivered. Copied once: a thousand may be delivered at once. */
 function toldOf(state: State, delivered: readonly Notification[], now: number): State['endpoints'] {
   if (delivered.length === 0) return state.endpoints
   const endpoints = { ...state.endpoints }

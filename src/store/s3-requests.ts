@@ -41,7 +41,7 @@ const WRITE_META = 'queuebell-write'
 /** Milliseconds, about, before something is asked again. */
 const PAUSE = 150
 
-/** Moments between two attempts, not the same for everybody. */
+/** A short wait between two attempts, random so that runs do not retry in step. */
 export function pause(): Promise<void> {
   return sleep(PAUSE * (0.5 + Math.random()))
 }
@@ -68,7 +68,7 @@ export async function read(bucket: OpenBucket, key: string): Promise<Found | und
   }
 }
 
-/** Something between us and the store answered for it: what it said is not the object, and must not be taken for a broken one. */
+/** Something between us and the store answered for it: what it said is not the object, and must not be mistaken for a broken one. */
 export class NoObject extends Error {
   override name = 'NoObject'
 }
@@ -78,7 +78,7 @@ function isObject({ ETag, $metadata }: GetObjectCommandOutput, text: string): bo
   return $metadata.httpStatusCode === 200 && (ETag !== undefined || !text.trimStart().startsWith('<'))
 }
 
-/** `always`: whatever is there. */
+/** `always`: without a condition. */
 export type Condition = 'new' | 'always' | { at: Version; bare: boolean }
 
 /**
@@ -137,7 +137,7 @@ export async function list(bucket: OpenBucket, prefix: string): Promise<Listed[]
 }
 
 /**
- * For what may be done twice: a passing fault is met by asking once more, unless it has cost much time already.
+ * For requests that may be repeated: after a passing fault it asks once more, unless much time has gone already.
  * @throws {StoreError}
  */
 export async function twice<T>(

@@ -67,8 +67,8 @@ function mayNotRead(bucket: OpenBucket, key: string): StoreError {
 }
 
 /**
- * Writes a small object twice as if it were new, then over a version that it never had. A store that takes this
- * does not keep the conditions. Done when state is first made, before it is written.
+ * Writes a small object twice as if it were new, then over a version that it never had. A store that accepts this
+ * ignores the conditions. Done when state is first made, before it is written.
  */
 async function checkConditions(bucket: OpenBucket): Promise<void> {
   const attempt = (condition: Condition) => async (): Promise<boolean> => {

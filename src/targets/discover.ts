@@ -8,7 +8,7 @@ import type { load } from './load.ts'
 import { groupOf, nameOf, parseTargets } from './parse.ts'
 import { inShard, isIn } from './shards.ts'
 
-/** What each source named last, by its id: what holds while it cannot be used. */
+/** What each source named last, by its id: it is used while the source cannot be. */
 export type LastTargets = Readonly<Record<string, readonly Target[]>>
 
 /** The endpoints of one run. */
@@ -30,7 +30,7 @@ interface Options {
 
 /**
  * Finds the endpoints of this run: those of the variables, and those that the sources name. A source that cannot be
- * read, or whose list is not valid, counts as it was last and is told as unread.
+ * read, or whose list is not valid, keeps its last list and is reported as unread.
  * @throws {ConfigError} when the variables do not fit what was found.
  */
 export async function discover(config: Config, last: LastTargets, options: Options): Promise<Discovered> {
@@ -64,11 +64,11 @@ export async function discover(config: Config, last: LastTargets, options: Optio
 interface Asked {
   id: string
   targets: readonly Target[]
-  /** It could not be used, and it is for this shard to tell. */
+  /** It could not be used, and this shard is the one to report it. */
   told: boolean
 }
 
-/** A list is told of by the first shard alone, a name by the one that its group belongs to. */
+/** Only the first shard reports a list; a name is reported by the shard that its group belongs to. */
 function askLists(config: Config, discovery: Discovery, last: LastTargets, options: Options): Promise<Asked[]> {
   const sources = discovery.sources.filter(({ kind }) => kind !== 'dns')
   const { variable, taken } = discovery

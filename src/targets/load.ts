@@ -66,8 +66,8 @@ async function loadS3(source: Extract<Source, { kind: 's3' }>, abortSignal: Abor
 }
 
 /**
- * IPv4 and IPv6 addresses of a name, sorted; an address stands for itself. A name with neither is a failure. The system
- * is asked, not its name server alone: only it knows the hosts file and completes a short name such as `vllm-headless`
+ * IPv4 and IPv6 addresses of a name, sorted; an address stands for itself. A name with neither is a failure. The
+ * system is asked, not just its name server: only it knows the hosts file and completes a short name such as `vllm-headless`
  * from its search list, as a connection to that name would.
  */
 async function resolve(host: string): Promise<Loaded> {
