@@ -1,3 +1,5 @@
+import { isRecord, parseJson } from '../model/json.ts'
+
 /** The data of one server-sent event, or a comment: many servers and gateways send `: keep-alive` while a request waits. */
 export type StreamEvent = { data: string; isError: boolean } | { comment: string }
 
@@ -44,7 +46,7 @@ export async function* events(lines: AsyncIterable<string>): AsyncGenerator<Stre
 }
 
 function isWhole(data: string): boolean {
-  return isDone(data) || isRecord(parse(data))
+  return isDone(data) || isRecord(parseJson(data))
 }
 
 function isDone(data: string): boolean {
@@ -64,7 +66,7 @@ export type Said =
 /** Reads one event's data; the same for chat and for plain completions. */
 export function readEvent(data: string): Said {
   if (isDone(data)) return { kind: 'done' }
-  const value = parse(data)
+  const value = parseJson(data)
   if (!isRecord(value)) return { kind: 'unreadable' }
   if (value.error !== undefined && value.error !== null) return { kind: 'error', text: data }
   // vLLM and SGLang put an error's fields at the top in some versions.
@@ -85,16 +87,4 @@ function hasToken(choice: Record<string, unknown>): boolean {
       TEXTS.some((name) => typeof place[name] === 'string' && place[name] !== '') ||
       (Array.isArray(place.tool_calls) && place.tool_calls.length > 0),
   )
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

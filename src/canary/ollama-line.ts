@@ -1,4 +1,5 @@
 import { defined } from '../model/defined.ts'
+import { isRecord, parseJson } from '../model/json.ts'
 import type { DataFault, Signal } from '../model/signals.ts'
 
 /** The last line of a generate stream. Durations in nanoseconds; one that is zero is left out by the server. */
@@ -25,19 +26,10 @@ export interface Phases {
 
 /** One line of a stream; `undefined` when it is not a JSON object. */
 export function readLine(text: string): StreamLine | undefined {
-  const value = parse(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  const line = value as Record<string, unknown>
+  const line = parseJson(text)
+  if (!isRecord(line)) return undefined
   if (line.error !== undefined && line.error !== null) return { error: text }
   return line.done === true ? { ...line, done: true } : { done: false }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { withDeadline } from '../http/deadline.ts'
 import type { Endpoint } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
+import { isRecord, parseJson } from '../model/json.ts'
 import type { Answer } from '../model/observation.ts'
 import { below, wholeModelName } from './address.ts'
 import { answerInTime, answerOf, type Asking as Canary } from './answer.ts'
@@ -88,14 +89,11 @@ async function listModels(asking: Asking, path: string): Promise<Record<string, 
 }
 
 function modelsIn(text: string): Record<string, unknown>[] | undefined {
-  try {
-    const { models } = JSON.parse(text) as { models?: unknown }
-    // Before its first model, Go writes an empty list as null.
-    if (models === null) return []
-    return Array.isArray(models) ? models.filter((model) => typeof model === 'object' && model !== null) : undefined
-  } catch {
-    return undefined
-  }
+  const answer = parseJson(text)
+  if (!isRecord(answer)) return undefined
+  // Before its first model, Go writes an empty list as null.
+  if (answer.models === null) return []
+  return Array.isArray(answer.models) ? answer.models.filter(isRecord) : undefined
 }
 
 function isModel(listed: Record<string, unknown>, model: string): boolean {

@@ -1,7 +1,6 @@
 import type { Fallible } from '../model/fallible.ts'
 import { isSecretParameter } from '../secrets/names.ts'
-import type { Value } from './values.ts'
-import { failed, value } from './values.ts'
+import { failed, type Value, value } from './values.ts'
 
 /**
  * Ports that fetch refuses by standard, whatever listens there: https://fetch.spec.whatwg.org/#port-blocking.

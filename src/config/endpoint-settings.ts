@@ -1,12 +1,8 @@
-import type { Backend } from '../model/backend.ts'
-import { prefixOf } from '../model/backend.ts'
+import { type Backend, prefixOf } from '../model/backend.ts'
 import type { Endpoint } from '../model/config.ts'
-import type { Credentials } from './address.ts'
-import { metricsUrl } from './address.ts'
-import type { Environment, Found } from './environment.ts'
-import { find, namesFor } from './environment.ts'
-import type { EndpointSetting } from './settings.ts'
-import { endpointSettings, PER_ENDPOINT } from './settings.ts'
+import { type Credentials, metricsUrl } from './address.ts'
+import { type Environment, type Found, find, namesFor } from './environment.ts'
+import { type EndpointSetting, endpointSettings, PER_ENDPOINT } from './settings.ts'
 import type { Value } from './values.ts'
 
 type OwnSettings = Pick<Endpoint, 'model' | 'authorization' | 'timeout' | 'gpuUrl' | 'runbookUrl' | 'dashboardUrl'>

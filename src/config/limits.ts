@@ -1,11 +1,9 @@
 import type { Failed } from '../model/fallible.ts'
 import type { RuleUnit } from '../model/rule.ts'
 import { SIGNALS } from '../model/signals.ts'
-import type { RuleId, RuleSpec } from '../rules/catalogue.ts'
-import { specOf } from '../rules/catalogue.ts'
+import { type RuleId, type RuleSpec, specOf } from '../rules/catalogue.ts'
 import { parseDuration } from './duration.ts'
-import type { Value } from './values.ts'
-import { failed, isFailed, value } from './values.ts'
+import { failed, isFailed, type Value, value } from './values.ts'
 
 /** A number in the rule's unit; `on` is the rule's default limit. */
 export type Limit = number | 'on' | 'off'

@@ -1,10 +1,8 @@
 import type { LogLevel, StateConfig } from '../model/config.ts'
 import type { Fallible } from '../model/fallible.ts'
 import { parseDuration } from './duration.ts'
-import type { Environment } from './environment.ts'
-import { environmentOf, isSet, read } from './environment.ts'
-import type { Pairs } from './pairs.ts'
-import { readPairs } from './pairs.ts'
+import { type Environment, environmentOf, isSet, read } from './environment.ts'
+import { type Pairs, readPairs } from './pairs.ts'
 import { GENERAL } from './settings.ts'
 import { readStatePlace } from './state-place.ts'
 

@@ -1,10 +1,8 @@
-import type { Backend } from '../model/backend.ts'
-import { prefixOf } from '../model/backend.ts'
+import { type Backend, prefixOf } from '../model/backend.ts'
 import { defined } from '../model/defined.ts'
 import { RULE_IDS, rulesOf } from '../rules/catalogue.ts'
 import { address } from './address.ts'
-import type { Value } from './values.ts'
-import { basicAuth, choice, duration, line, orOff, token, value, whole, yesOrNo } from './values.ts'
+import { basicAuth, choice, duration, line, orOff, token, type Value, value, whole, yesOrNo } from './values.ts'
 
 /** One variable: what it may be, what holds without it, what it means. Times in milliseconds. */
 export interface Setting<T, D> {

@@ -1,10 +1,8 @@
-import type { Backend } from '../model/backend.ts'
-import { prefixOf } from '../model/backend.ts'
+import { type Backend, prefixOf } from '../model/backend.ts'
 import type { DnsName, Source } from '../model/config.ts'
 import type { Fallible } from '../model/fallible.ts'
 import { readAddress } from './address.ts'
-import type { Environment } from './environment.ts'
-import { read } from './environment.ts'
+import { type Environment, read } from './environment.ts'
 import { GENERAL } from './settings.ts'
 import { failed } from './values.ts'
 

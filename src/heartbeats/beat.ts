@@ -1,4 +1,5 @@
 import { defined } from '../model/defined.ts'
+import { isRecord, parseJson } from '../model/json.ts'
 
 /** What a worker last said: it lives, it begins, or it failed. The object `beats/<worker>.json` holds this as JSON. */
 export interface Beat {
@@ -24,17 +25,15 @@ export function toText(beat: Beat): string {
 
 /** @returns `undefined` when the text is not a beat: a person may have edited it. */
 export function fromText(text: string): Beat | undefined {
-  try {
-    const { kind, exit, body } = JSON.parse(text) as Record<string, unknown>
-    if (kind !== 'ok' && kind !== 'start' && kind !== 'fail') return undefined
-    return defined({
-      kind: kind as Beat['kind'],
-      exit: typeof exit === 'number' ? exit : undefined,
-      body: typeof body === 'string' ? body : undefined,
-    })
-  } catch {
-    return undefined
-  }
+  const value = parseJson(text)
+  if (!isRecord(value)) return undefined
+  const { kind, exit, body } = value
+  if (kind !== 'ok' && kind !== 'start' && kind !== 'fail') return undefined
+  return defined({
+    kind: kind as Beat['kind'],
+    exit: typeof exit === 'number' ? exit : undefined,
+    body: typeof body === 'string' ? body : undefined,
+  })
 }
 
 /** Bytes of the objects that say nothing but "alive": one of this size need not be read. No failed beat has such a size. */

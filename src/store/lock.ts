@@ -95,10 +95,11 @@ async function create(name: string, me: Owner): Promise<boolean> {
 }
 
 /** File systems without hard links: FAT, some network shares. */
-const NO_LINKS: unknown[] = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']
+const NO_LINKS: (string | undefined)[] = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']
 
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined
+/** The system's word for what went wrong: `ENOENT`. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
 /** @returns `undefined` when there is no lock. One without readable content (its process was killed while writing it) uses its inode as token. */

@@ -1,6 +1,13 @@
 import { dnsName, isDns } from '../config/targets.ts'
-import type { DnsName, Source, Target } from '../model/config.ts'
-import { type Config, ConfigError, type Discovery, type Endpoint } from '../model/config.ts'
+import {
+  type Config,
+  ConfigError,
+  type Discovery,
+  type DnsName,
+  type Endpoint,
+  type Source,
+  type Target,
+} from '../model/config.ts'
 import type { Log } from '../model/io.ts'
 import type { Observation } from '../model/observation.ts'
 import { emptyReadings } from '../signals/readings.ts'

@@ -5,6 +5,7 @@ import { failed } from '../config/values.ts'
 import type { Backend } from '../model/backend.ts'
 import type { Endpoint, Target } from '../model/config.ts'
 import type { Fallible } from '../model/fallible.ts'
+import { isRecord, parseJson } from '../model/json.ts'
 
 /** What the names of a list are checked against. */
 export interface ListOptions {
@@ -63,20 +64,13 @@ export function nameOf(host: string): string {
   return plain.replace(/^-+(?=[a-z0-9])/, '0--').replace(/-+$/, '--0')
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 function readEntry(entry: unknown, where: string, problems: string[]): Target[] {
-  if (!isObject(entry) || !Array.isArray(entry.targets)) {
+  const found: unknown = isRecord(entry) ? entry.targets : undefined
+  if (!isRecord(entry) || !Array.isArray(found)) {
     problems.push(`${where} has no list "targets"`)
     return []
   }
-  const labels: Record<string, unknown> = isObject(entry.labels) ? entry.labels : {}
+  const labels: Record<string, unknown> = isRecord(entry.labels) ? entry.labels : {}
   const label = (name: string) => String(labels[name] ?? '')
   const scheme = label('__scheme__') || 'http'
   if (scheme !== 'http' && scheme !== 'https') {
@@ -88,8 +82,8 @@ function readEntry(entry: unknown, where: string, problems: string[]): Target[] 
     problems.push(`${where}: __metrics_path__ begins with /`)
     return []
   }
-  return entry.targets.flatMap((target: unknown, i): Target[] => {
-    const at = entry.targets.length > 1 ? `target ${i + 1} of ${where}` : where
+  return found.flatMap((target: unknown, i): Target[] => {
+    const at = found.length > 1 ? `target ${i + 1} of ${where}` : where
     const read = readTarget(target, { name: label('name'), group: label('group'), scheme, path })
     if (read.ok) return [read.target]
     problems.push(`${at} ${read.why}`)
@@ -114,8 +108,4 @@ function readTarget(
   const full = group === '' ? own : `${group}/${own}`
   if (!ENDPOINT_NAME.test(full)) return failed('has no proper name: a name has a-z, 0-9 and - inside')
   return { ok: true, target: { name: full, url: `${scheme}://${target}${path}` } }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> & { targets: unknown[] } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -18,7 +18,7 @@ function works(count: number, enter: ReturnType<typeof createConcurrencyLimit>) 
 
 const settle = () => vi.advanceTimersByTimeAsync(0)
 
-describe('an entrance for two at once, with patience for 20 ms', () => {
+describe('a limit of two at once, with patience for 20 ms', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
