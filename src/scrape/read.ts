@@ -4,8 +4,8 @@ import { note, type Outcome, type Reading } from './alias-reading.ts'
 import { readCounters } from './counters.ts'
 import { readGauge } from './gauges.ts'
 import { readHistograms } from './histograms.ts'
-import { labelsOfLine } from './labels.ts'
 import type { Page } from './page.ts'
+import { settingsOf } from './page-reader.ts'
 import { createSelection, modelsOf, type ReadOptions } from './select.ts'
 import { readSubjects } from './subjects.ts'
 import { type NamedAlias, planOf, START_TIME, type WantedSignal } from './wanted.ts'
@@ -25,7 +25,7 @@ export function readPage(page: Page, table: BackendTable, options: ReadOptions):
     ...aboutServer(page, table),
     // A kilobyte of labels that few messages want: read when asked for.
     get settings() {
-      settings ??= page.settings === undefined ? {} : labelsOfLine(page.settings)
+      settings ??= page.settings === undefined ? {} : settingsOf(page.settings)
       return settings
     },
     sources: {},

@@ -5,8 +5,8 @@ import type { Endpoint } from '../model/config.ts'
 import type { Failure } from '../model/failure.ts'
 import type { Answer } from '../model/observation.ts'
 import type { Readings } from '../model/signals.ts'
-import { createPageReader } from './exposition.ts'
 import type { Page } from './page.ts'
+import { createPageReader } from './page-reader.ts'
 import { readPage } from './read.ts'
 
 export interface ScrapeOptions {
