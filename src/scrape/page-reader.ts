@@ -1,6 +1,7 @@
 import parsePrometheusTextFormat from 'parse-prometheus-text-format'
 import type { BackendTable } from '../model/backend.ts'
 import { type Buckets, type Labels, labelSet, type Page, type Sample } from './page.ts'
+import { blockOf, HEAD, ownText, pairsOf, readBound, readTail, type Tail } from './sample-line.ts'
 import { planOf, type Wanted } from './wanted.ts'
 
 /** A longer line is skipped, so that a body without line feeds cannot fill the memory. */
@@ -8,9 +9,12 @@ export const MAX_LINE = 64 * 1024
 /** Distinct label sets kept of a page. A server has some dozens for each engine; beyond this we cannot judge it. */
 export const MAX_LABEL_SETS = 10_000
 /** What is remembered to be fast; beyond it, lines are only slower to read. */
-const MAX_SPELLINGS = 512
+const MAX_SPELLINGS = 4_096
 const MAX_TEXTS = 1_000
 const LONGEST_TEXT = 256
+
+const [SPACE, HASH, ZERO, BRACE] = [32, 35, 48, 123] as const
+const BYTE_ORDER_MARK = '\xef\xbb\xbf'
 
 export interface PageReader {
   /** The next bytes of the body; lines and characters may be cut anywhere between two calls. */
@@ -69,7 +73,7 @@ export function createPageReader(table: BackendTable): PageReader {
   function readLine(text: string, from: number, to: number): void {
     if (isOver || from === to) return
     if (to - from > MAX_LINE) count.malformed++
-    else if (text.charCodeAt(from) === HASH) readComment(text.slice(from, to))
+    else if (text.charCodeAt(from) === HASH) readComment(text, from, to)
     else {
       const nameTo = readName(text, from)
       if (nameTo === undefined) readOddLine(text.slice(from, to))
@@ -86,16 +90,16 @@ export function createPageReader(table: BackendTable): PageReader {
     else readLine(text, 0, text.length)
   }
 
-  function readComment(comment: string): void {
+  function readComment(text: string, from: number, to: number): void {
     count.comments++
     // Before the first sample (or in place of it) the names tell which server this is.
     if (count.sampleCount === 0 || isForeign) {
-      const name = /^# (?:HELP|TYPE) (\S+)/.exec(comment)?.[1] ?? ''
+      const name = /^# (?:HELP|TYPE) (\S+)/.exec(text.slice(from, to))?.[1] ?? ''
       if (count.sampleCount === 0 && names.has(name)) recognised.add(name)
       noteOwn(name)
     }
     // OpenMetrics ends here; what follows is no part of the page.
-    if (comment.length < 8 && comment.trimEnd() === '# EOF') isOver = true
+    if (to - from < 8 && text.slice(from, to).trimEnd() === '# EOF') isOver = true
   }
 
   function noteOwn(name: string): void {
@@ -129,17 +133,8 @@ export function createPageReader(table: BackendTable): PageReader {
     const unterminated = rest !== ''
     if (unterminated) readRest('')
     isOver = true
-    const { sampleCount } = count
-    return {
-      ...kept.all(),
-      settings,
-      recognised,
-      isForeign: isForeign && sampleCount > 0,
-      ...count,
-      lines: linesSoFar(),
-      firstByte,
-      unterminated,
-    }
+    isForeign &&= count.sampleCount > 0
+    return { ...kept.all(), settings, recognised, isForeign, ...count, lines: linesSoFar(), firstByte, unterminated }
   }
 
   return { push, end }
@@ -186,11 +181,8 @@ function createKeptSamples() {
 }
 
 function seriesOf<T>(kept: Map<string, Series<T>>, name: string): Series<T> {
-  let series = kept.get(name)
-  if (!series) {
-    series = { byLabels: new Map(), last: undefined }
-    kept.set(name, series)
-  }
+  const series = kept.get(name) ?? { byLabels: new Map(), last: undefined }
+  if (series.byLabels.size === 0) kept.set(name, series)
   return series
 }
 
@@ -211,13 +203,8 @@ function addSample({ byLabels }: Series<Sample>, labels: Labels, { value, stamp 
 
 function addBucket(series: Series<Buckets>, labels: Labels, bound: number, { value, stamp }: Tail): void {
   if (series.last?.labels !== labels) {
-    series.last = series.byLabels.get(labels) ?? {
-      labels,
-      bounds: [],
-      counts: [],
-      oldest: undefined,
-      newest: undefined,
-    }
+    const empty = () => ({ labels, bounds: [], counts: [], oldest: undefined, newest: undefined })
+    series.last = series.byLabels.get(labels) ?? empty()
     series.byLabels.set(labels, series.last)
   }
   const { last } = series
@@ -241,7 +228,7 @@ interface Spelling {
  * Remembers how label blocks were spelt, so that only a new one is taken apart: lines of one family differ in `le` and
  * value alone, and servers list the label sets of each family in one order.
  */
-function createLabelCache(labelSets: LabelSets) {
+function createLabelCache(labelSets: ReturnType<typeof createLabelSets>) {
   const known = new Map<string, Spelling>()
   let current: Spelling | undefined
   let blockTo = 0
@@ -287,149 +274,59 @@ function createLabelCache(labelSets: LabelSets) {
   return { find, add, blockTo: () => blockTo }
 }
 
-type LabelSets = ReturnType<typeof createLabelSets>
-
 /** The label sets of one page, each one object however often and in whatever order its labels are written. */
 function createLabelSets() {
-  const byText = new Map<string, Labels | undefined>([['', NO_LABELS]])
-  const bySet = new Map<string, Labels>([['', NO_LABELS]])
+  const byText = new Map<string, Labels | undefined>()
+  const bySet = new Map<string, Labels>([['', { set: '', values: {} }]])
 
   /** @returns `undefined` where the pairs cannot be read, or a name comes twice. */
   function read(pairs: readonly string[]): Labels | 'too many' | undefined {
-    const text = pairs.join(',')
+    const text = ownText(pairs.join(','))
     if (byText.has(text)) return byText.get(text)
-    if (byText.size > MAX_LABEL_SETS) return 'too many'
-    const found = remembered.get(text) ?? labelsOf(pairs)
+    if (byText.size >= MAX_LABEL_SETS && text !== '') return 'too many'
+    const found = remembered.get(text) ?? readLabels(text, pairs.length)
     const labels = found && (bySet.get(found.set) ?? found)
     if (labels) bySet.set(labels.set, labels)
-    byText.set(ownText(text), labels)
+    byText.set(text, labels)
     return labels
   }
 
   return { read, all: () => [...bySet.values()] }
 }
 
-const NO_LABELS: Labels = { set: '', values: {} }
-
 /** By text: a server writes the same labels on every page. */
 const remembered = new Map<string, Labels>()
 
-function labelsOf(pairs: readonly string[]): Labels | undefined {
-  const values = valuesOf(pairs)
-  if (!values) return undefined
-  const labels = { set: labelSet(values), values }
-  const text = ownText(pairs.join(','))
-  if (remembered.size < MAX_TEXTS && text.length <= LONGEST_TEXT) remembered.set(text, labels)
+function readLabels(text: string, count: number): Labels | undefined {
+  const values = valuesOf(text, count)
+  const labels = values && { set: labelSet(values), values }
+  if (labels && remembered.size < MAX_TEXTS && text.length <= LONGEST_TEXT) remembered.set(text, labels)
   return labels
 }
 
 /** What the label block of a settings line says. */
 export function settingsOf(line: string): Record<string, string> {
-  return valuesOf(pairsOf(blockOf(line)).pairs) ?? {}
+  const { pairs } = pairsOf(blockOf(line))
+  return valuesOf(pairs.join(','), pairs.length) ?? {}
 }
 
 /**
  * The package reads the pairs and resolves their escapes. It merges what it should refuse and throws at trifles, so it gets
  * one sample line, ended by a line feed, and what it returns is checked. Labels without a value are left out.
  */
-function valuesOf(pairs: readonly string[]): Record<string, string> | undefined {
+function valuesOf(latin1: string, count: number): Record<string, string> | undefined {
   try {
-    const text = Buffer.from(pairs.join(','), 'latin1').toString('utf8')
+    const text = Buffer.from(latin1, 'latin1').toString('utf8')
     const families = parsePrometheusTextFormat(`x{${text}} 1\n`)
     const [family] = families
     const [sample] = family?.metrics ?? []
     if (families.length !== 1 || family?.name !== 'x' || sample?.value !== '1') return undefined
     const labels = Object.entries(sample.labels ?? {})
-    if (family.metrics.length !== 1 || labels.length !== pairs.length) return undefined
+    if (family.metrics.length !== 1 || labels.length !== count) return undefined
     return Object.fromEntries(labels.filter(([, value]) => value !== ''))
   } catch {
     return undefined
   }
-}
-
-const [SPACE, HASH, POINT, ZERO, BRACE] = [32, 35, 46, 48, 123] as const
-const BYTE_ORDER_MARK = '\xef\xbb\xbf'
-/** A metric's name and what tells that it is whole: the beginning of its labels, or a blank. */
-const HEAD = /[a-zA-Z_:][\w:]*[{ \t]/y
-/** Quotes and escapes are respected, so a value may hold anything. Blanks, and a comma before the brace, are legal. */
-const PAIR = /([a-zA-Z_]\w*)[ \t]*=[ \t]*("[^"\\]*(?:\\[\s\S][^"\\]*)*")[ \t]*(?:,[ \t]*|(?=\}))/g
-const BLOCK = new RegExp(`^(?:[ \\t]*\\{[ \\t]*(?:${PAIR.source})*\\})?`)
-/** Value, own timestamp, and what may follow them: an exemplar (` # {…} 0.5`), a carriage return. */
-const TAIL = /^[ \t]*([^ \t#\r]+)(?:[ \t]+([^ \t#\r]+))?[ \t]*(?:#.*)?\r?$/
-const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
-
-/** The label block that the text begins with, with blanks before it; empty where there is none. */
-function blockOf(text: string): string {
-  return BLOCK.exec(text)?.[0] ?? ''
-}
-
-/** The pairs without blanks and `le`, as in `engine="0"`, and where inside its quotes the value of `le` lies. */
-function pairsOf(block: string): { pairs: string[]; le: { from: number; to: number } | undefined } {
-  const pairs: string[] = []
-  let le: { from: number; to: number } | undefined
-  for (const { 0: pair, 1: name, 2: quoted = '', index } of block.matchAll(PAIR)) {
-    const from = index + pair.indexOf('"') + 1
-    if (name === 'le' && !le) le = { from, to: from + quoted.length - 2 }
-    else pairs.push(`${name}=${quoted}`)
-  }
-  return { pairs, le }
-}
-
-/** What follows the labels of a sample. `stamp` is in epoch milliseconds, from these or from the seconds of OpenMetrics. */
-type Tail = Pick<Sample, 'value' | 'stamp'>
-
-/** @returns `undefined` where the rest of the line is no value. An exemplar is not looked at. */
-function readTail(text: string, from: number, to: number): Tail | undefined {
-  const whole = readWholeNumber(text, from, to)
-  if (whole >= 0) return { value: whole, stamp: undefined }
-  const only = text.charCodeAt(from) === SPACE ? readNumber(text.slice(from + 1, to)) : undefined
-  if (only !== undefined) return { value: only, stamp: undefined }
-  const [, valueText = '', stampText] = TAIL.exec(text.slice(from, to)) ?? []
-  const value = readNumber(valueText)
-  const stamp = stampText === undefined ? undefined : readNumber(stampText)
-  if (value === undefined || (stamp === undefined && stampText !== undefined)) return undefined
-  // 1e11 is 1973 in milliseconds and the year 5138 in seconds.
-  return { value, stamp: stamp !== undefined && Math.abs(stamp) < 1e11 ? stamp * 1000 : stamp }
-}
-
-/** The commonest spellings, `12` and `12.0` after one blank; -1: look closer. */
-function readWholeNumber(text: string, from: number, to: number): number {
-  if (text.charCodeAt(from) !== SPACE || to - from > 16) return -1
-  let value = 0
-  let at = from + 1
-  for (; at < to; at++) {
-    const digit = text.charCodeAt(at) - ZERO
-    if (digit < 0 || digit > 9) break
-    value = value * 10 + digit
-  }
-  if (at === from + 1) return -1
-  const isWhole = at === to || (at + 2 === to && text.charCodeAt(at) === POINT && text.charCodeAt(at + 1) === ZERO)
-  return isWhole ? value : -1
-}
-
-/** A number as expositions spell it; `undefined` for anything else: `Number` alone takes "" for 0 and "0x1F" for 31. */
-function readNumber(text: string): number | undefined {
-  if (DECIMAL.test(text)) return Number(text)
-  if (/^[+-]?nan$/i.test(text)) return Number.NaN
-  const [infinite, sign] = /^([+-]?)inf(?:inity)?$/i.exec(text) ?? []
-  if (infinite === undefined) return undefined
-  return sign === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
-}
-
-/** Bounds are constants of a server's code, the same on every page. */
-const bounds = new Map<string, number>()
-
-function readBound(text: string): number | undefined {
-  const known = bounds.get(text)
-  if (known !== undefined) return known
-  const bound = readNumber(text)
-  if (bound !== undefined && bounds.size < MAX_TEXTS) bounds.set(ownText(text), bound)
-  return bound
-}
-
-/** A copy of latin1 text: a slice would keep the whole chunk it was cut from in memory. Short slices are copies anyway. */
-function ownText(slice: string): string {
-  return slice.length < 13 ? slice : Buffer.from(slice, 'latin1').toString('latin1')
 }
 
 /** Whether `part` lies at `at`. Several times as fast as `startsWith`, which goes character by character. */

@@ -1,6 +1,6 @@
 import type { BackendTable } from '../model/backend.ts'
 import type { CounterSignal, GaugeSignal, HistogramSignal, Readings } from '../model/signals.ts'
-import { note, type Outcome, type Reading } from './alias-reading.ts'
+import { type AliasReading, note, type Reading } from './alias-reading.ts'
 import { readCounters } from './counters.ts'
 import { readGauge } from './gauges.ts'
 import { readHistograms } from './histograms.ts'
@@ -54,7 +54,7 @@ function readSignal(wanted: WantedSignal, reading: Reading): void {
   }
 }
 
-function readAlias({ signal, kind, row }: WantedSignal, alias: NamedAlias, reading: Reading): Outcome<unknown> {
+function readAlias({ signal, kind, row }: WantedSignal, alias: NamedAlias, reading: Reading): AliasReading<unknown> {
   const { page, selection, readings } = reading
   switch (kind) {
     case 'gauge': {
