@@ -1,4 +1,5 @@
 import type { BackendTable } from '../model/backend.ts'
+import { defined } from '../model/defined.ts'
 import type { CounterSignal, GaugeSignal, HistogramSignal, Readings } from '../model/signals.ts'
 import { type AliasReading, note, type Reading } from './alias-reading.ts'
 import { readCounters } from './counters.ts'
@@ -82,8 +83,8 @@ function aboutServer(page: Page, table: BackendTable): Pick<Readings, 'startedAt
   const starts = page.samples.get(START_TIME) ?? []
   const startedAt = (starts.length === 1 ? starts[0]?.value : undefined) ?? Number.NaN
   const server = table.recognise.find(({ series }) => page.recognised.has(series) || page.samples.has(series))
-  return {
-    ...(startedAt > 0 && startedAt <= Number.MAX_SAFE_INTEGER && { startedAt }),
-    ...(server && { server: server.as }),
-  }
+  return defined({
+    startedAt: startedAt > 0 && startedAt <= Number.MAX_SAFE_INTEGER ? startedAt : undefined,
+    server: server?.as,
+  })
 }

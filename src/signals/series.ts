@@ -87,7 +87,7 @@ export function advanceHistogram(
   return { past: { ...next, steps: [...(past?.steps ?? empties(before.kept - 1)), step], sums }, restarted }
 }
 
-/** A label set that is missing in a good reading: kept for a while, so that one lost line is not its birth. */
+/** A label set that is missing from a good reading is kept for a while: after one lost line it must not look new. */
 export function passOver<P extends CounterPast | HistogramPast>(past: P, now: number): P {
   const gone = past.gone ?? now
   return 'sums' in past
@@ -114,7 +114,7 @@ export function addBuckets(steps: readonly (readonly number[])[]): number[] {
   return trimmed(total)
 }
 
-/** Adds steps of a sum; one that is not known makes the whole unknown. */
+/** Adds the steps of a sum; an unknown one makes the total unknown. */
 export function addSums(steps: readonly (number | null)[]): number | null {
   let total = 0
   for (const step of steps) {
