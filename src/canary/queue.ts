@@ -2,7 +2,7 @@ import { TABLES } from '../backends/backends.ts'
 import { get } from '../http/get.ts'
 import type { Endpoint } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
-import { createPageReader } from '../scrape/exposition.ts'
+import { createPageReader } from '../scrape/page-reader.ts'
 import { readPage } from '../scrape/read.ts'
 import { below, openaiBase } from './address.ts'
 

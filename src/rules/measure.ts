@@ -1,6 +1,6 @@
 import type { DerivedSignal } from '../model/notification.ts'
 import type { Rule } from '../model/rule.ts'
-import { bin, past } from '../signals/baseline.ts'
+import { bin, usual } from '../signals/baseline.ts'
 import type { Measured } from './measured.ts'
 import { medianOfOthers, type Siblings } from './siblings.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -105,13 +105,13 @@ function growth(snapshot: Snapshot, runs: number): Measured {
 }
 
 function hitFall(snapshot: Snapshot, now: number): Measured {
-  return fall(snapshot.derived.numbers.prefix_hit_share, past(snapshot.before.baselines.hits, now))
+  return fall(snapshot.derived.numbers.prefix_hit_share, usual(snapshot.before.baselines.hits, now))
 }
 
 function throughputFall(snapshot: Snapshot, now: number): Measured {
   const running = snapshot.derived.numbers.running ?? 0
   if (running === 0) return { judgement: 'unknown' }
-  return fall(rateNow(snapshot), past(snapshot.before.baselines[`tokens${bin(running)}`], now))
+  return fall(rateNow(snapshot), usual(snapshot.before.baselines[`tokens${bin(running)}`], now))
 }
 
 function fall(value: number | undefined, usual: number | undefined): Measured {

@@ -1,5 +1,5 @@
 import { defined } from '../model/defined.ts'
-import { type Baseline, bin, ceiling, learn, past } from '../signals/baseline.ts'
+import { type Baseline, bin, ceiling, learn, usual } from '../signals/baseline.ts'
 import { mean } from '../signals/quantile.ts'
 import { type Increases, increases } from '../signals/window.ts'
 import type { EndpointState } from '../state/schema.ts'
@@ -73,16 +73,16 @@ export function workOf(snapshot: Snapshot): Work | undefined {
 /** What is usual here, from the endpoint's own past; each absent while the past is too short. */
 export function pastWorkOf(before: EndpointState, now: number): PastWork {
   const { baselines } = before
-  const usual = (name: string) => past(baselines[name], now)
+  const usualOf = (name: string) => usual(baselines[name], now)
   return defined({
-    arrivalsPerSecond: usual('arrivals'),
+    arrivalsPerSecond: usualOf('arrivals'),
     ceiling: ceiling(baselines.busy, now),
-    tokensPerSecond: usual('busy'),
-    timePerToken: usual('time'),
-    promptTokensPerRequest: usual('prompt'),
-    outputTokensPerRequest: usual('output'),
-    preemptionsPerSecond: usual('preemptions'),
-    running: usual('running'),
+    tokensPerSecond: usualOf('busy'),
+    timePerToken: usualOf('time'),
+    promptTokensPerRequest: usualOf('prompt'),
+    outputTokensPerRequest: usualOf('output'),
+    preemptionsPerSecond: usualOf('preemptions'),
+    running: usualOf('running'),
   })
 }
 

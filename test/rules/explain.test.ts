@@ -6,7 +6,7 @@ import type { Observation } from '../../src/model/observation.ts'
 import type { RuleId } from '../../src/rules/catalogue.ts'
 import { evaluate } from '../../src/rules/evaluate.ts'
 import { explain } from '../../src/rules/explain.ts'
-import { createPageReader } from '../../src/scrape/exposition.ts'
+import { createPageReader } from '../../src/scrape/page-reader.ts'
 import { readPage } from '../../src/scrape/read.ts'
 import { emptyState } from '../../src/state/schema.ts'
 
