@@ -29,7 +29,7 @@ export const canaryRules = ruleset({
     priority: 8,
     backends: CANARIES,
     measure: (snapshot) => [refused(snapshot)],
-    advise: ({ context }) => [{ key: context?.backend === 'ollama' ? 'ollama-queue' : 'openai-busy' }],
+    advise: ({ context }) => (context?.backend === 'ollama' ? [{ key: 'ollama-queue' }] : []),
   },
   cold_load: {
     ...base,
@@ -42,7 +42,6 @@ export const canaryRules = ruleset({
     backends: ['ollama'],
     measure: number('canary_load'),
     idles: true,
-    advise: ({ context }) => [{ key: context?.backend === 'ollama' ? 'ollama-keep-alive' : 'openai-slow' }],
   },
 })
 

@@ -183,7 +183,7 @@ function stillConfigured(outbox: readonly Outgoing[], config: Config): Outgoing[
   const byName = new Map(config.endpoints.map((endpoint) => [endpoint.name, endpoint]))
   return outbox.filter(({ notification: { endpoint, rule } }) => {
     // Of the watcher itself; a rule that this version does not know has no words here.
-    if (endpoint === undefined) return rule === 'state-broken' || rule === 'gap'
+    if (endpoint === undefined) return rule === 'state-broken' || ruleNamed(rule)?.about === 'watcher'
     const configured = byName.get(endpoint)
     return configured?.rules.some((r) => r.id === rule) ?? false
   })

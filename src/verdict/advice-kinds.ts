@@ -26,12 +26,9 @@ export type Advice =
   | { key: 'llamacpp-more-cache' }
   | { key: 'ollama-more-at-once' }
   | { key: 'ollama-queue' }
-  | { key: 'ollama-keep-alive' }
   | { key: 'ollama-other-model' }
   | { key: 'ollama-pull' }
   | { key: 'ollama-vram'; share: number }
-  | { key: 'openai-busy' }
-  | { key: 'openai-slow' }
   | { key: 'openai-model' }
   | { key: 'vllm-metrics' }
   | { key: 'sglang-metrics' }

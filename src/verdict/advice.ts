@@ -184,7 +184,7 @@ export function whenBlind({ context, unread, modelMissing, missing, doubted }: N
 
 /** Ollama: docs/faq, "How does Ollama handle concurrent requests" and "How do I keep a model loaded in memory". */
 export function slowCanary({ context }: Notification): Advice[] {
-  if (context?.backend !== 'ollama') return [{ key: 'openai-slow' }]
+  if (context?.backend !== 'ollama') return []
   if (context.canary?.status === 'other-model') return [{ key: 'ollama-other-model' }]
   const share = context.canary?.vramShare
   if (share !== undefined && share < 0.99) return [{ key: 'ollama-vram', share }, { key: 'ollama-more-at-once' }]

@@ -45,13 +45,10 @@ export const adviceEn: Catalogue['advice'] = {
     'Raise OLLAMA_NUM_PARALLEL if memory allows (each slot needs its own context), or add a machine.',
   'ollama-queue': () =>
     'More than OLLAMA_MAX_QUEUE requests wait. A longer queue only waits longer: raise OLLAMA_NUM_PARALLEL, or throttle.',
-  'ollama-keep-alive': () => 'Raise OLLAMA_KEEP_ALIVE so that the model stays loaded between requests.',
   'ollama-other-model': () => 'See OLLAMA_MAX_LOADED_MODELS, or use a smaller model.',
   'ollama-pull': () => 'Check name and tag (ollama list), or pull the model.',
   'ollama-vram': ({ share }) =>
     `Only ${n.percent(share)} of the model lies in GPU memory, the rest runs on the CPU: use a smaller model or context.`,
-  'openai-busy': () => 'Add a replica or throttle at the entrance.',
-  'openai-slow': () => "Look at the server's queue and GPU; add a replica if load grew.",
   'openai-model': () => 'Check the model name against /v1/models.',
   'vllm-metrics': () =>
     'Was the server started with --disable-log-stats, or upgraded to new metric names? npm run doctor tells.',

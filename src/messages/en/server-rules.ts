@@ -43,56 +43,48 @@ export const serverRulesEn = {
     peak: () => undefined,
     todo: ({ value }) => (value ? capital(xidTodo(value)) : undefined),
   },
-  gpu_lost: {
-    ...plain('GPU has disappeared', 'The exporter no longer lists a GPU that was here before.', 'GPU is back'),
-    todo: () =>
-      'Look in dmesg for Xid 79 (fallen off the bus). Drain the node; a reboot or a power cycle brings it back, or shows that it is gone.',
-  },
-  observer: {
-    ...plain(
-      'Gateway has lost sight of its engine',
-      'The gateway calls its own view of the engine degraded.',
-      'Gateway sees its engine again',
-    ),
-    todo: () => 'Is the engine reachable from the gateway? Until then it admits blindly.',
-  },
-  upstream: {
-    ...plain('Upstream is unhealthy', 'The gateway considers this upstream unhealthy.', 'Upstream is healthy again'),
-    todo: () => 'Look at that upstream: is it up, and does its health route answer?',
-  },
-  rejected: {
-    ...counted(
-      'Gateway refuses requests',
-      'Gateway no longer refuses requests',
-      (count) => `${requests(count)} refused at admission`,
-    ),
-    todo: () => 'The admission limit works as set: add a replica, or raise the limit if the engine has room.',
-  },
-  stale: {
-    ...counted(
-      'Gateway works with stale engine state',
-      'Gateway has fresh engine state again',
-      (count) =>
-        `${n.count(count)} ${n.plural(count, { one: 'decision', other: 'decisions' })} on a stale engine state`,
-    ),
-    todo: () => "The engine's state reaches the gateway too late: look at its polling and the network between them.",
-  },
-  queue_full: {
-    ...counted(
-      "Gateway's queue is full",
-      "Gateway's queue has room again",
-      (count) => `${requests(count)} refused because the queue was full`,
-    ),
-    todo: () => 'Clients get errors now: add a replica or throttle at the entrance.',
-  },
-  parked: {
-    ...counted(
-      'Gateway parks requests',
-      'Gateway no longer parks requests',
-      (count) => `${requests(count)} parked at admission`,
-    ),
-    todo: () => 'Requests are held back until the engine has room: add a replica if it lasts.',
-  },
+  gpu_lost: plain(
+    'GPU has disappeared',
+    'The exporter no longer lists a GPU that was here before.',
+    'GPU is back',
+    'Look in dmesg for Xid 79 (fallen off the bus). Drain the node; a reboot or a power cycle brings it back, or shows that it is gone.',
+  ),
+  observer: plain(
+    'Gateway has lost sight of its engine',
+    'The gateway calls its own view of the engine degraded.',
+    'Gateway sees its engine again',
+    'Is the engine reachable from the gateway? Until then it admits blindly.',
+  ),
+  upstream: plain(
+    'Upstream is unhealthy',
+    'The gateway considers this upstream unhealthy.',
+    'Upstream is healthy again',
+    'Look at that upstream: is it up, and does its health route answer?',
+  ),
+  rejected: counted(
+    'Gateway refuses requests',
+    'Gateway no longer refuses requests',
+    (count) => `${requests(count)} refused at admission`,
+    'The admission limit works as set: add a replica, or raise the limit if the engine has room.',
+  ),
+  stale: counted(
+    'Gateway works with stale engine state',
+    'Gateway has fresh engine state again',
+    (count) => `${n.count(count)} ${n.plural(count, { one: 'decision', other: 'decisions' })} on a stale engine state`,
+    "The engine's state reaches the gateway too late: look at its polling and the network between them.",
+  ),
+  queue_full: counted(
+    "Gateway's queue is full",
+    "Gateway's queue has room again",
+    (count) => `${requests(count)} refused because the queue was full`,
+    'Clients get errors now: add a replica or throttle at the entrance.',
+  ),
+  parked: counted(
+    'Gateway parks requests',
+    'Gateway no longer parks requests',
+    (count) => `${requests(count)} parked at admission`,
+    'Requests are held back until the engine has room: add a replica if it lasts.',
+  ),
   canary: {
     ...measured('Canary waits long', 'Canary is quick again', 'Our own request waited', n.seconds),
     now: ({ value, limit: max, atLeast: least, backend }) => {
@@ -101,13 +93,18 @@ export const serverRulesEn = {
         backend === 'openai' && !least ? 'Our own request got its first token after' : 'Our own request waited'
       return `${what} ${atLeast(least)}${n.seconds(value)}${limit(max, n.seconds)}.`
     },
+    todo: () => "Look at the server's queue and GPU; add a replica if load grew.",
   },
   busy: plain(
     'Server refuses requests: queue is full',
     'The server is overloaded, not down: it refused our own request because its queue is full. Users are being refused too.',
     'Server takes requests again',
+    'Add a replica or throttle at the entrance.',
   ),
-  cold_load: measured('Model had to be loaded', 'Model stays loaded', 'Loading the model took', n.seconds),
+  cold_load: {
+    ...measured('Model had to be loaded', 'Model stays loaded', 'Loading the model took', n.seconds),
+    todo: () => 'Raise OLLAMA_KEEP_ALIVE so that the model stays loaded between requests.',
+  },
   heartbeat: {
     headline: heartbeatHeadline,
     now: heartbeat,
@@ -122,14 +119,12 @@ export const serverRulesEn = {
     peak: () => undefined,
     todo: () => "Look at the schedule, at errors and throttling of the function, and at this machine's sleep.",
   },
-  'state-broken': {
-    ...plain(
-      'The saved state was unreadable',
-      'The broken state was put aside and watching started anew: baselines are being learned, open alerts may be told again.',
-      'State is back',
-    ),
-    todo: () => 'The copy lies beside the state under another key, for a look at what happened.',
-  },
+  'state-broken': plain(
+    'The saved state was unreadable',
+    'The broken state was put aside and watching started anew: baselines are being learned, open alerts may be told again.',
+    'State is back',
+    'The copy lies beside the state under another key, for a look at what happened.',
+  ),
 } satisfies Partial<Catalogue['rules']>
 
 function down(fact: Fact): string {

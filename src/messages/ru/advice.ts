@@ -45,13 +45,10 @@ export const adviceRu: Catalogue['advice'] = {
     'Поднимите OLLAMA_NUM_PARALLEL, если хватает памяти (каждому слоту нужен свой контекст), или добавьте машину.',
   'ollama-queue': () =>
     'Ждёт больше OLLAMA_MAX_QUEUE запросов. В длинной очереди просто дольше ждут: поднимите OLLAMA_NUM_PARALLEL или включите троттлинг.',
-  'ollama-keep-alive': () => 'Поднимите OLLAMA_KEEP_ALIVE, чтобы модель не выгружалась между запросами.',
   'ollama-other-model': () => 'Смотрите OLLAMA_MAX_LOADED_MODELS или возьмите модель меньше.',
   'ollama-pull': () => 'Проверьте имя и тег (ollama list) или скачайте модель (ollama pull).',
   'ollama-vram': ({ share }) =>
     `В памяти GPU только ${n.percent(share)} модели, остальное считает CPU: возьмите модель или контекст меньше.`,
-  'openai-busy': () => 'Добавьте реплику или включите троттлинг на входе.',
-  'openai-slow': () => 'Смотрите очередь и GPU сервера; если выросла нагрузка, добавьте реплику.',
   'openai-model': () => 'Сверьте имя модели с /v1/models.',
   'vllm-metrics': () =>
     'Сервер запущен с --disable-log-stats или обновлён и метрики переименованы? Подробности покажет npm run doctor.',
