@@ -23,7 +23,7 @@ import { type RuleId, ruleNamed } from './rules.ts'
 import { siblingsByGroup } from './siblings.ts'
 import { type Snapshot, takeSnapshot } from './snapshot.ts'
 import { gapNotification, gapsWith, usualInterval } from './watcher.ts'
-import { learnFrom, pastWorkOf, workOf } from './workload.ts'
+import { learnFrom, pastWorkloadOf, workloadOf } from './workload.ts'
 
 export interface Evaluation {
   /** What the next run starts from, its outbox included. */
@@ -92,7 +92,7 @@ function isTheNewUsual(key: string, alert: Alert, now: number): boolean {
   return ruleNamed(ruleOf(key))?.ownPast === true && now - alert.activeAt >= DAY
 }
 
-/** Of each endpoint that was told as down before, and of which nothing new is told: why it fails now. */
+/** Why each endpoint fails that was already told as down and is not told again now. */
 function causesOfThoseStillDown(judged: readonly { one: Snapshot; judgement: EndpointJudgement }[]): string[] {
   return judged.flatMap(({ one: { observation }, judgement: { alerts, notifications } }) => {
     const isTold = notifications.some(({ rule }) => rule === 'down')
@@ -107,10 +107,10 @@ function conclude(
   { of, stillDown }: { of: number; stillDown: readonly string[] },
   now: number,
 ): { state: EndpointState; result: EndpointResult; notifications: Notification[] } {
-  const work = workOf(one)
+  const work = workloadOf(one)
   const firing = Object.values(judgement.alerts).some((alert) => alert.phase === 'firing')
   const needed = firing || judgement.notifications.length > 0
-  const found = needed && work ? verdict(work, pastWorkOf(one.before, now)) : undefined
+  const found = needed && work ? verdict(work, pastWorkloadOf(one.before, now)) : undefined
   const calm = Object.entries(judgement.alerts).every(([key, alert]) => isTheNewUsual(key, alert, now))
   const state: EndpointState = {
     ...one.after,
@@ -182,7 +182,7 @@ function notesOf(one: Snapshot): string[] {
 function stillConfigured(outbox: readonly Outgoing[], config: Config): Outgoing[] {
   const byName = new Map(config.endpoints.map((endpoint) => [endpoint.name, endpoint]))
   return outbox.filter(({ notification: { endpoint, rule } }) => {
-    // Of the watcher itself; a rule that this version does not know has no words here.
+    // About the watcher itself. A rule that this version does not know would have no words.
     if (endpoint === undefined) return rule === 'state-broken' || ruleNamed(rule)?.about === 'watcher'
     const configured = byName.get(endpoint)
     return configured?.rules.some((r) => r.id === rule) ?? false

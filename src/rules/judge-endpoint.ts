@@ -11,7 +11,7 @@ import { HOLDING, specOf } from './rules.ts'
 import { insideOf, type Snapshot } from './snapshot.ts'
 import { type Judgement, step } from './step.ts'
 
-/** What all rules of one endpoint made of one run. */
+/** What the rules of one endpoint made of one run. */
 export interface EndpointJudgement {
   alerts: Record<string, Alert>
   /** To be told, without their context. */
@@ -29,7 +29,7 @@ interface Context extends Surroundings {
 }
 
 const IDLE = 15 * 60_000
-/** An upstream, a MIG instance or a lost GPU that good answers have not named for so long was taken away on purpose. */
+/** An upstream, MIG instance or lost GPU that good answers have not named for this long was removed on purpose. Milliseconds. */
 const FORGOTTEN = 86_400_000
 
 /** Measures and steps every active rule of one endpoint. */
@@ -122,7 +122,7 @@ function afterStep(
   if (alert?.phase !== 'firing' || before?.phase !== 'firing') return { alert, idle: false }
   const { snapshot, now } = context
   const { idleSince, restarted, ...rest } = alert
-  // What is still so after a restart did not end by it.
+  // What still holds after a restart was not ended by it.
   const byRestart = snapshot.restarted || (restarted && judgement !== 'breach') ? { restarted: true as const } : {}
   const kept = { ...rest, ...byRestart }
   if (!rule.idles || !snapshot.readings)
@@ -134,7 +134,7 @@ function afterStep(
 
 function hasTraffic(snapshot: Snapshot): boolean {
   const { canary } = snapshot.observation
-  // A model that nobody asks leaves the memory; any other answer, also a refusal, is one to a request.
+  // A model that nobody uses is unloaded; any other answer, even a refusal, is traffic.
   if (canary) return canary.status !== 'not-loaded' && canary.status !== 'other-model'
   if (snapshot.readings && (insideOf(snapshot.readings) ?? 0) > 0) return true
   const counts = [
@@ -190,7 +190,7 @@ function tell(change: Change, { now, snapshot, outbox }: Context, out: EndpointJ
   }
 }
 
-/** Remembers what is told now: when it is over, the endpoint no longer shows what it was. */
+/** Remembers what is told now, because at its end the endpoint no longer shows what it was. */
 function toldAs(alert: Alert, reason: Reason | undefined, rule: Rule, snapshot: Snapshot): Alert {
   const about = reason === undefined ? undefined : specOf(rule.id).describe?.(snapshot)
   return about && Object.keys(about).length > 0 ? { ...alert, about } : alert
@@ -221,7 +221,7 @@ function ofRule(
   }
 }
 
-/** Puts the context, made once an endpoint, on its notifications. */
+/** Puts the context, made once per endpoint, on its notifications. */
 export function withContext(notifications: readonly Notification[], context: AlertContext): Notification[] {
   return notifications.map((notification) => ({ ...notification, context }))
 }

@@ -4,8 +4,8 @@ import type { Rule } from '../model/rule.ts'
 import { type CounterSignal, type Readings, SIGNALS, type Signal } from '../model/signals.ts'
 
 /**
- * Counters that every server publishes as soon as a request has finished. The others (failures, preemptions,
- * rejections) appear with their first event on some servers: after a restart their absence says nothing.
+ * Counters that every server publishes once a request has finished. On some servers the others (failures, preemptions,
+ * rejections) appear only with their first event, so their absence after a restart means nothing.
  */
 const STEADY = [
   'finished',
@@ -16,9 +16,9 @@ const STEADY = [
 ] as const satisfies readonly CounterSignal[]
 
 /**
- * The signals that ought to be in a good answer and are not: core series of the backend, and those seen here before
- * that feed a rule. Histograms and counters appear with the first request on some servers, so they are missed only
- * after one has finished.
+ * The signals that a good answer should have and does not: core series of the backend, and series seen here before that
+ * feed a rule. On some servers histograms and counters appear only with the first request, so they count as missing
+ * only after one has finished.
  */
 export function missingSignals(
   readings: Readings,
@@ -28,7 +28,7 @@ export function missingSignals(
 ): Signal[] {
   const table = tableOf(backend)
   if (!table) return []
-  // Before its first request; what another server's page lacks is another matter.
+  // Before its first request. A page of another server is a different case.
   if (table.emptyIsHealthy && Object.keys(readings.sources).length === 0 && !readings.foreign) return []
   const core = missingCore(table, readings)
   const fed = new Set(rules.flatMap((rule) => rule.needs.signals))
@@ -49,8 +49,8 @@ function missingCore(table: BackendTable, readings: Readings): Signal[] {
 }
 
 /**
- * A request has finished since the server's start: its counter says so, or the histogram of whole requests. Where neither
- * was ever published, anything that was counted has to do.
+ * Whether a request has finished since the server's start, by its counter or the histogram of whole requests. Where
+ * neither was ever published, anything that was counted will do.
  */
 function hasServed({ counters, histograms }: Readings, seen: readonly string[]): boolean {
   const saysWhen = seen.includes('finished') || seen.includes('e2e')
