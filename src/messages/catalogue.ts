@@ -43,8 +43,8 @@ export interface RuleTexts {
   now(fact: Fact): string
   /** What a resolved one says in the title. */
   over: string
-  /** How high it got, as part of a sentence (`97 waiting at most`); `undefined` where a number says nothing. */
-  peak(value: number, atLeast: boolean): string | undefined
+  /** How high it got, as part of a sentence (`97 waiting at most`); absent where a number says nothing. */
+  peak?(value: number, atLeast: boolean): string
   /** What to do where neither verdict nor server say it better; `undefined` where nothing is known to help. */
   todo?(fact: Fact): string | undefined
 }

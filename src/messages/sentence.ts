@@ -56,7 +56,7 @@ export function detailOf(note: Notification, catalogue: Catalogue): string | und
     return catalogue.line.cause(catalogue.failures[note.failure.kind].words(note.failure, isCanary(note)))
   }
   const peak = note.peak ?? note.value
-  return peak === undefined ? undefined : textsOf(note.rule, catalogue).peak(peak, note.atLeast === true)
+  return peak === undefined ? undefined : textsOf(note.rule, catalogue).peak?.(peak, note.atLeast === true)
 }
 
 /** Milliseconds from the first sign to the end, or to this fact. */

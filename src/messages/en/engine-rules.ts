@@ -57,7 +57,6 @@ export const engineRulesEn = {
     headline: () => 'Engine makes no progress',
     now: stalled,
     over: 'Work moves again',
-    peak: () => undefined,
   },
   errors: {
     ...measured('Requests are failing', 'Requests succeed again', 'Failed requests:', n.percent),

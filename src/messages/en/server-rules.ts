@@ -12,7 +12,6 @@ export const serverRulesEn = {
       failure ? failuresEn[failure.kind].headline(failure, CANARIES.includes(backend)) : 'Server does not answer',
     now: down,
     over: 'Answers again',
-    peak: () => undefined,
     todo: ({ failure, backend }) => failure && failuresEn[failure.kind].todo(failure, CANARIES.includes(backend)),
   },
   blind: {
@@ -24,7 +23,6 @@ export const serverRulesEn = {
     },
     now: blind,
     over: 'Everything is visible again',
-    peak: () => undefined,
     todo: whatIsMissing,
   },
   gpu_memory: {
@@ -40,7 +38,6 @@ export const serverRulesEn = {
     headline: ({ value }) => (value === undefined ? 'GPU reports an error' : `GPU error XID ${value}`),
     now: ({ value }) => (value === undefined ? 'The driver reports an error.' : `The driver reports XID ${value}.`),
     over: 'GPU no longer reports an error',
-    peak: () => undefined,
     todo: ({ value }) => (value ? capital(xidTodo(value)) : undefined),
   },
   gpu_lost: plain(
@@ -109,14 +106,12 @@ export const serverRulesEn = {
     headline: heartbeatHeadline,
     now: heartbeat,
     over: 'Worker reports again',
-    peak: () => undefined,
     todo: lookAtWorker,
   },
   gap: {
     headline: () => 'The watcher did not run',
     now: gap,
     over: 'The watcher runs again',
-    peak: () => undefined,
     todo: () => "Look at the schedule, at errors and throttling of the function, and at this machine's sleep.",
   },
   'state-broken': plain(

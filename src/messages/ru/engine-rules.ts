@@ -62,7 +62,6 @@ export const engineRulesRu = {
     headline: () => 'Запросы есть, а движения нет',
     now: stalled,
     over: 'Запросы снова движутся',
-    peak: () => undefined,
   },
   errors: {
     ...measured('Запросы завершаются ошибкой', 'Запросы снова проходят', 'Доля ошибок', n.percent),

@@ -16,7 +16,7 @@ export function measured(headline: string, over: string, what: string, write: (v
 
 /** A rule without a number worth telling. */
 export function plain(headline: string, sentence: string, over: string, todo: string): WithTodo {
-  return { headline: () => headline, now: () => sentence, over, peak: () => undefined, todo: () => todo }
+  return { headline: () => headline, now: () => sentence, over, todo: () => todo }
 }
 
 /** A rule that counts events since the last run. */

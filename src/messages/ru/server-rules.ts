@@ -14,7 +14,6 @@ export const serverRulesRu = {
       failure ? failuresRu[failure.kind].headline(failure, CANARIES.includes(backend)) : 'Сервер не отвечает',
     now: down,
     over: 'Снова отвечает',
-    peak: () => undefined,
     todo: ({ failure, backend }) => failure && failuresRu[failure.kind].todo(failure, CANARIES.includes(backend)),
   },
   blind: {
@@ -26,7 +25,6 @@ export const serverRulesRu = {
     },
     now: blind,
     over: 'Снова всё видно',
-    peak: () => undefined,
     todo: whatIsMissing,
   },
   gpu_memory: {
@@ -42,7 +40,6 @@ export const serverRulesRu = {
     headline: ({ value }) => (value === undefined ? 'GPU сообщает об ошибке' : `Ошибка GPU, XID ${value}`),
     now: ({ value }) => (value === undefined ? 'Драйвер сообщает об ошибке.' : `Драйвер сообщает XID ${value}.`),
     over: 'GPU больше не сообщает об ошибке',
-    peak: () => undefined,
     todo: ({ value }) => (value ? capital(xidTodo(value)) : undefined),
   },
   gpu_lost: plain(
@@ -112,14 +109,12 @@ export const serverRulesRu = {
     headline: heartbeatHeadline,
     now: heartbeat,
     over: 'Воркер снова на связи',
-    peak: () => undefined,
     todo: lookAtWorker,
   },
   gap: {
     headline: () => 'Наблюдение прерывалось',
     now: gap,
     over: 'Наблюдение идёт',
-    peak: () => undefined,
     todo: () => 'Смотрите расписание, ошибки и троттлинг функции; локально — не засыпала ли машина.',
   },
   'state-broken': plain(
