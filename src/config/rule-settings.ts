@@ -1,6 +1,6 @@
 import { type Backend, prefixOf } from '../model/backend.ts'
 import type { Rule } from '../model/rule.ts'
-import { RULE_IDS, type RuleId, rulesOf, specOf } from '../rules/catalogue.ts'
+import { RULE_IDS, type RuleId, rulesOf, specOf } from '../rules/rules.ts'
 import { type Environment, type Found, understand } from './environment.ts'
 import { clearOf, clears, type Limit, limitOf, scaledClear } from './limits.ts'
 import { RULE_ENDINGS, RULE_SETTINGS, type RuleEnding } from './settings.ts'
@@ -64,15 +64,15 @@ export function rulesBy(
   const known = new Map<string, Rule[]>()
   return (scopes, siblings) => {
     const levels = [...scopes, BACKEND, BARE].filter((scope) => settings.has(scope))
-    const key = `${siblings >= SIBLINGS} ${levels.join(' ')}`
+    const key = `${Math.min(siblings, LARGEST_GROUP)} ${levels.join(' ')}`
     const rules = known.get(key) ?? rulesAt(env, backend, settings, levels, siblings)
     known.set(key, rules)
     return rules
   }
 }
 
-/** A median of the others needs two others. */
-const SIBLINGS = 3
+/** More endpoints in a group than this switch no rule on. */
+const LARGEST_GROUP = Math.max(...RULE_IDS.map((id) => specOf(id).groupOf ?? 0))
 
 function rulesAt(
   env: Environment,
@@ -82,7 +82,7 @@ function rulesAt(
   siblings: number,
 ): Rule[] {
   return rulesOf(backend).flatMap((id) => {
-    if (id === 'sibling' && siblings < SIBLINGS) return []
+    if (siblings < (specOf(id).groupOf ?? 0)) return []
     const rule = ruleOf(
       env,
       id,
@@ -91,6 +91,8 @@ function rulesAt(
     return rule === undefined ? [] : [rule]
   })
 }
+
+const NOTHING = { signals: [] }
 
 function ruleOf(env: Environment, id: RuleId, said: readonly Said[]): Rule | undefined {
   const spec = specOf(id)
@@ -109,10 +111,10 @@ function ruleOf(env: Environment, id: RuleId, said: readonly Said[]): Rule | und
     )
   }
   const repeat = first('REPEAT')?.value
-  const { measure, unit, breach } = spec
+  const { needs = NOTHING, unit, breach } = spec
   return {
     id,
-    measure,
+    needs,
     unit,
     breach,
     limit,

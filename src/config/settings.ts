@@ -1,6 +1,6 @@
 import { type Backend, prefixOf } from '../model/backend.ts'
 import { defined } from '../model/defined.ts'
-import { RULE_IDS, rulesOf } from '../rules/catalogue.ts'
+import { RULE_IDS, rulesOf } from '../rules/rules.ts'
 import { address } from './address.ts'
 import { basicAuth, choice, duration, line, orOff, token, type Value, value, whole, yesOrNo } from './values.ts'
 

@@ -1,28 +1,10 @@
-import type { AlertContext, Notification } from '../model/notification.ts'
-import { advice } from '../verdict/advice.ts'
+import type { AlertContext, DerivedSignal, Notification } from '../model/notification.ts'
+import { advice, ruleNamed } from '../rules/rules.ts'
 import type { Catalogue, Context } from './catalogue.ts'
 import type { Line } from './fit.ts'
-import { isCanaryRule } from './sentence.ts'
+import { factOf, isCanaryRule, textsOf } from './sentence.ts'
 import { sparkline } from './sparkline.ts'
 
-/** Rules about an engine's work: for these the verdict, the trend and the numbers beside them say something. */
-const ENGINE: readonly string[] = [
-  'waiting',
-  'inflight',
-  'growth',
-  'queue_wait',
-  'kv_cache',
-  'ttft',
-  'itl',
-  'prefix_hits',
-  'throughput',
-  'stalled',
-  'errors',
-  'preemptions',
-  'sibling',
-]
-/** Rules whose first line is the queue itself. */
-export const QUEUE: readonly string[] = ['waiting', 'inflight', 'growth', 'queue_wait']
 /** Predictions further away than this are not made. Minutes. */
 const FORESEEN = 6 * 60
 
@@ -30,7 +12,7 @@ const FORESEEN = 6 * 60
 export function meanwhile(notes: readonly Notification[], main: Notification, catalogue: Catalogue): Line[] {
   const { context } = main
   const lines: (Line | undefined)[] = []
-  if (context && ENGINE.includes(main.rule)) {
+  if (context && isOfEngine(main)) {
     lines.push(verdictLine(main, context, catalogue), ...trendLines(main, context, catalogue))
     lines.push(lineOf(catalogue.line.context(contextOf(notes, main, context)), 5))
     lines.push(lineOf(context.gpu && catalogue.line.gpu(context.gpu), 6))
@@ -40,15 +22,29 @@ export function meanwhile(notes: readonly Notification[], main: Notification, ca
     lines.push(lineOf(context.canary.requestId && catalogue.line.requestId(context.canary.requestId), 7))
   }
   if (context) lines.push(lineOf(sparkOf(context, main, catalogue), 4))
-  for (const [index, piece] of advice(main).entries()) lines.push(lineOf(say(piece, catalogue), index === 0 ? 1 : 4))
+  for (const [index, text] of todosOf(main, catalogue).entries()) lines.push(lineOf(text, index === 0 ? 1 : 4))
   return lines.filter((line) => line !== undefined)
+}
+
+/** For rules about an engine's work the verdict, the trend and the numbers beside them say something. */
+function isOfEngine({ rule }: Notification): boolean {
+  const about = ruleNamed(rule)?.about
+  return about === 'queue' || about === 'engine'
+}
+
+/** What verdict or server say to do, else what the rule says by itself. */
+export function todosOf(main: Notification, catalogue: Catalogue): string[] {
+  const pieces = advice(main)
+  if (pieces.length > 0) return pieces.map((piece) => say(piece, catalogue))
+  const todo = textsOf(main.rule, catalogue).todo?.(factOf(main, catalogue))
+  return todo === undefined ? [] : [todo]
 }
 
 /** After the end: how the numbers are now, how they went, and what is left to find out. */
 export function afterwards(main: Notification, catalogue: Catalogue): Line[] {
   const { context } = main
   if (!context || main.reason === 'late') return []
-  const beside = ENGINE.includes(main.rule) ? catalogue.line.context(contextAfter(main, context)) : undefined
+  const beside = isOfEngine(main) ? catalogue.line.context(contextAfter(main, context)) : undefined
   const todo = main.ended === 'restarted' ? say({ key: 'why-restarted' }, catalogue) : undefined
   return [lineOf(beside, 5), lineOf(sparkOf(context, main, catalogue), 4), lineOf(todo, 1)].filter(
     (l) => l !== undefined,
@@ -84,32 +80,32 @@ function minutesTo(distance: number | undefined, perMinute: number | undefined):
 
 /** The numbers that no line has told yet. Of an engine that stands still, those of the window are of the time before. */
 function contextOf(notes: readonly Notification[], main: Notification, context: AlertContext): Context {
-  const told = new Set<string>(notes.map((note) => note.rule))
+  const told = new Set<DerivedSignal>(notes.flatMap(({ rule }) => ruleNamed(rule)?.tells ?? []))
   if (notes.length > 0 && hasRoomSaid(main)) told.add('kv_cache')
   const { numbers } = context
-  const isQueueTold = ['waiting', 'inflight', 'stalled'].some((id) => told.has(id))
   const isStill = context.noProgress === true || (main.rule === 'stalled' && notes.length > 0)
   return {
-    ...(isQueueTold || told.has('growth') ? {} : pick('waiting', numbers.waiting)),
-    ...(isQueueTold || told.has('throughput') ? {} : pick('running', numbers.running)),
+    ...(told.has('waiting') ? {} : pick('waiting', numbers.waiting)),
+    ...(told.has('running') ? {} : pick('running', numbers.running)),
     ...(told.has('kv_cache') ? {} : pick('kvCache', numbers.kv_cache)),
     ...(told.has('kv_cache') || numbers.kv_cache === undefined ? {} : pick('kvAt', context.kvAt)),
     ...(isStill || told.has('queue_wait') ? {} : pick('queueWait', numbers.queue_wait)),
-    ...(isStill || told.has('ttft') ? {} : pick('ttft', numbers.ttft_p99)),
+    ...(isStill || told.has('ttft_p99') ? {} : pick('ttft', numbers.ttft_p99)),
     ...(context.atLeast?.includes('ttft_p99') ? { ttftAtLeast: true } : {}),
-    ...(isStill || told.has('throughput') ? {} : pick('tokensPerSecond', numbers.tokens_per_second)),
-    ...(isStill || told.has('errors') || !numbers.failed_share ? {} : pick('failedShare', numbers.failed_share)),
+    ...(isStill || told.has('tokens_per_second') ? {} : pick('tokensPerSecond', numbers.tokens_per_second)),
+    ...(isStill || told.has('failed_share') || !numbers.failed_share ? {} : pick('failedShare', numbers.failed_share)),
   }
 }
 
 /** Over the window, waits and failures are still those of the trouble that is over: all but the rule's own, which is clear. */
 function contextAfter(main: Notification, context: AlertContext): Context {
   const { queueWait, ttft, ttftAtLeast: _, failedShare, ...now } = contextOf([], main, context)
+  const own = ruleNamed(main.rule)?.tells ?? []
   return {
     ...now,
-    ...(main.rule === 'queue_wait' ? pick('queueWait', queueWait) : {}),
-    ...(main.rule === 'ttft' ? pick('ttft', ttft) : {}),
-    ...(main.rule === 'errors' ? pick('failedShare', failedShare) : {}),
+    ...(own.includes('queue_wait') ? pick('queueWait', queueWait) : {}),
+    ...(own.includes('ttft_p99') ? pick('ttft', ttft) : {}),
+    ...(own.includes('failed_share') ? pick('failedShare', failedShare) : {}),
   }
 }
 
@@ -134,7 +130,11 @@ function sparkOf(context: AlertContext, main: Notification, catalogue: Catalogue
       : isShare
         ? 'KV'
         : line.sparkOf.queue
-  const isSaid = isWait ? main.rule === 'canary' : isShare ? main.rule === 'gpu_memory' : QUEUE.includes(main.rule)
+  const isSaid = isWait
+    ? main.rule === 'canary'
+    : isShare
+      ? main.rule === 'gpu_memory'
+      : ruleNamed(main.rule)?.about === 'queue'
   // Up and down again: both ends alone would say that nothing was.
   const over = drawn.top >= 2 * Math.max(drawn.first, drawn.last) && drawn.top > 0
   const begin = over ? `${write(drawn.first)} → ${write(drawn.top)}` : write(drawn.first)

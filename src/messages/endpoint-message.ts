@@ -1,6 +1,7 @@
 import type { Notification } from '../model/notification.ts'
+import { ruleNamed, signOf } from '../rules/rules.ts'
 import type { Catalogue } from './catalogue.ts'
-import { afterwards, meanwhile, QUEUE } from './context-lines.ts'
+import { afterwards, meanwhile } from './context-lines.ts'
 import { type Draft, fitTitle, type Line } from './fit.ts'
 import { isOver } from './group.ts'
 import type { Facts } from './sanitize.ts'
@@ -24,6 +25,7 @@ export function ofOne(facts: Facts, catalogue: Catalogue, now: number): Draft {
 
 function titleOf(note: Notification, catalogue: Catalogue): string {
   const rule = textsOf(note.rule, catalogue)
+  const sign = signOf(note.rule)
   const headline = headlineOf(note, catalogue)
   // Of the watcher itself: which of its functions.
   const place = note.endpoint ?? note.context?.backend ?? (note.rule === 'gap' ? note.subject : undefined)
@@ -32,10 +34,10 @@ function titleOf(note: Notification, catalogue: Catalogue): string {
   switch (note.reason) {
     case 'fired':
     case 'told-once':
-      return titled(rule.sign, headline)
+      return titled(sign, headline)
     case 'repeated':
       return titled(
-        rule.sign,
+        sign,
         catalogue.title.repeated(rule.still ?? headline, catalogue.numbers.lasted(note.at - note.firedAt)),
       )
     case 'late':
@@ -87,8 +89,7 @@ function nowLines(note: Notification, catalogue: Catalogue, now: number): Line[]
 function impact(note: Notification, catalogue: Catalogue): string | undefined {
   const { context, rule } = note
   const waiting = context?.numbers.waiting
-  if (!context || !waiting || waiting < 1 || !(QUEUE.includes(rule) || rule === 'ttft' || rule === 'kv_cache'))
-    return undefined
+  if (!context || !waiting || waiting < 1 || !ruleNamed(rule)?.delaysRequests) return undefined
   const finishing = context.numbers.requests_per_second
   if (context.noProgress || finishing === 0) return catalogue.line.noneFinishes
   if (finishing === undefined || finishing < 0) return undefined
@@ -125,7 +126,7 @@ export function besideLine(note: Notification, catalogue: Catalogue, now: number
     const [from, to] = [note.firedAt, note.endedAt ?? note.at].map((time) => numbers.clock(time, now))
     return line.lateLine(headline, from ?? '', to ?? '', note.times)
   }
-  return `${textsOf(note.rule, catalogue).sign} ${nowOf(note, catalogue)}`
+  return `${signOf(note.rule)} ${nowOf(note, catalogue)}`
 }
 
 /** A worker has no address: its name in the title is all there is. */

@@ -1,5 +1,6 @@
 import { defined } from '../model/defined.ts'
 import type { Notification } from '../model/notification.ts'
+import { ruleNamed } from '../rules/rules.ts'
 import type { Catalogue, Fact, RuleTexts } from './catalogue.ts'
 
 /** Names of missing signals that are told; the rest is counted. */
@@ -55,7 +56,7 @@ export function detailOf(note: Notification, catalogue: Catalogue): string | und
     return catalogue.line.cause(catalogue.failures[note.failure.kind].words(note.failure, isCanary(note)))
   }
   const peak = note.peak ?? note.value
-  return peak === undefined ? undefined : textsOf(note.rule, catalogue).peak(peak, note.atLeast === true)
+  return peak === undefined ? undefined : textsOf(note.rule, catalogue).peak?.(peak, note.atLeast === true)
 }
 
 /** Milliseconds from the first sign to the end, or to this fact. */
@@ -69,7 +70,8 @@ export function isCanary(note: Notification): boolean {
 
 /** Rules that say what our own request met. */
 export function isCanaryRule(note: Notification): boolean {
-  return ['canary', 'busy', 'cold_load', 'blind', 'down'].includes(note.rule)
+  const about = ruleNamed(note.rule)?.about
+  return about === 'canary' || about === 'reachability'
 }
 
 /** The outbox may hold what another version told: its rule is only known to be a rule. */

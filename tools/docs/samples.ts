@@ -1,6 +1,6 @@
 import { FAILURE_KINDS, type Failure } from '../../src/model/failure.ts'
 import type { AlertContext, Notification, Numbers, Verdict } from '../../src/model/notification.ts'
-import { type RuleId, specOf } from '../../src/rules/catalogue.ts'
+import { RULE_IDS, type RuleId, specOf } from '../../src/rules/rules.ts'
 
 /** A message as a reader may get it: what it shows, and the facts of its group. */
 export interface Sample {
@@ -16,7 +16,7 @@ const SPARK = [3, 3, 4, 5, 4, 6, 9, 12, 15, 19, 24, 28, 33, 38, 42]
 
 /** Every kind of message, from realistic facts: what `npm run messages` prints and the tests keep. */
 export function samples(): Sample[] {
-  return [
+  const written = [
     ...queues(),
     ...engines(),
     ...verdicts(),
@@ -29,6 +29,17 @@ export function samples(): Sample[] {
     ...lives(),
     ...many(),
   ]
+  return [...written, ...plainSamples(written)]
+}
+
+/** Of each rule that has no sample of its own: as it fires just above its limit. */
+function plainSamples(written: readonly Sample[]): Sample[] {
+  const shown = new Set(written.flatMap(({ facts }) => facts.map(({ rule }) => rule)))
+  return RULE_IDS.filter((id) => !shown.has(id)).map((id) => {
+    const { limit = 1, backends } = specOf(id)
+    const [backend = 'vllm'] = backends
+    return { name: id, facts: [fact(id, { value: limit * 1.1, limit, context: context({ backend }) })] }
+  })
 }
 
 function context(over: Partial<AlertContext> = {}): AlertContext {
