@@ -1,11 +1,12 @@
+import { defined } from '../model/defined.ts'
 import type { AlertContext, Notification } from '../model/notification.ts'
 import { advice } from '../verdict/advice.ts'
-import type { Catalogue, Context } from './catalogue.ts'
 import type { Line } from './fit.ts'
 import { isCanaryRule } from './sentence.ts'
 import { sparkline } from './sparkline.ts'
+import type { Catalogue, OtherNumbers } from './texts.ts'
 
-/** Rules about an engine's work: for these the verdict, the trend and the numbers beside them say something. */
+/** Rules about an engine's work: for these the verdict, the trend and the other numbers say something. */
 const ENGINE: readonly string[] = [
   'waiting',
   'inflight',
@@ -26,13 +27,13 @@ export const QUEUE: readonly string[] = ['waiting', 'inflight', 'growth', 'queue
 /** Predictions further away than this are not made. Minutes. */
 const FORESEEN = 6 * 60
 
-/** Why, whereto, what else, what to do. */
-export function meanwhile(notes: readonly Notification[], main: Notification, catalogue: Catalogue): Line[] {
+/** While it lasts: why, where it is heading, what else is known, what to do. */
+export function contextLines(notifications: readonly Notification[], main: Notification, catalogue: Catalogue): Line[] {
   const { context } = main
   const lines: (Line | undefined)[] = []
   if (context && ENGINE.includes(main.rule)) {
     lines.push(verdictLine(main, context, catalogue), ...trendLines(main, context, catalogue))
-    lines.push(lineOf(catalogue.line.context(contextOf(notes, main, context)), 5))
+    lines.push(lineOf(catalogue.line.otherNumbers(otherNumbers(notifications, main, context)), 5))
     lines.push(lineOf(context.gpu && catalogue.line.gpu(context.gpu), 6))
   }
   if (context?.canary && isCanaryRule(main)) {
@@ -44,11 +45,11 @@ export function meanwhile(notes: readonly Notification[], main: Notification, ca
   return lines.filter((line) => line !== undefined)
 }
 
-/** After the end: how the numbers are now, how they went, and what is left to find out. */
-export function afterwards(main: Notification, catalogue: Catalogue): Line[] {
+/** Once it is over: the numbers now, how they got there, and what is left to find out. */
+export function contextLinesAfter(main: Notification, catalogue: Catalogue): Line[] {
   const { context } = main
   if (!context || main.reason === 'late') return []
-  const beside = ENGINE.includes(main.rule) ? catalogue.line.context(contextAfter(main, context)) : undefined
+  const beside = ENGINE.includes(main.rule) ? catalogue.line.otherNumbers(otherNumbersAfter(main, context)) : undefined
   const todo = main.ended === 'restarted' ? say({ key: 'why-restarted' }, catalogue) : undefined
   return [lineOf(beside, 5), lineOf(sparkOf(context, main, catalogue), 4), lineOf(todo, 1)].filter(
     (l) => l !== undefined,
@@ -82,51 +83,51 @@ function minutesTo(distance: number | undefined, perMinute: number | undefined):
   return minutes <= FORESEEN ? Math.max(minutes, 0.2) : undefined
 }
 
-/** The numbers that no line has told yet. Of an engine that stands still, those of the window are of the time before. */
-function contextOf(notes: readonly Notification[], main: Notification, context: AlertContext): Context {
-  const told = new Set<string>(notes.map((note) => note.rule))
-  if (notes.length > 0 && hasRoomSaid(main)) told.add('kv_cache')
-  const { numbers } = context
-  const isQueueTold = ['waiting', 'inflight', 'stalled'].some((id) => told.has(id))
-  const isStill = context.noProgress === true || (main.rule === 'stalled' && notes.length > 0)
-  return {
-    ...(isQueueTold || told.has('growth') ? {} : pick('waiting', numbers.waiting)),
-    ...(isQueueTold || told.has('throughput') ? {} : pick('running', numbers.running)),
-    ...(told.has('kv_cache') ? {} : pick('kvCache', numbers.kv_cache)),
-    ...(told.has('kv_cache') || numbers.kv_cache === undefined ? {} : pick('kvAt', context.kvAt)),
-    ...(isStill || told.has('queue_wait') ? {} : pick('queueWait', numbers.queue_wait)),
-    ...(isStill || told.has('ttft') ? {} : pick('ttft', numbers.ttft_p99)),
-    ...(context.atLeast?.includes('ttft_p99') ? { ttftAtLeast: true } : {}),
-    ...(isStill || told.has('throughput') ? {} : pick('tokensPerSecond', numbers.tokens_per_second)),
-    ...(isStill || told.has('errors') || !numbers.failed_share ? {} : pick('failedShare', numbers.failed_share)),
-  }
+/** The numbers that no line has told yet. Of an engine that makes no progress, those over the window describe the time before. */
+function otherNumbers(
+  notifications: readonly Notification[],
+  main: Notification,
+  { numbers, kvAt, atLeast, noProgress }: AlertContext,
+): OtherNumbers {
+  const told = new Set<string>(notifications.map(({ rule }) => rule))
+  if (notifications.length > 0 && hasRoomSaid(main)) told.add('kv_cache')
+  const isQueueTold = ['waiting', 'inflight', 'stalled'].some((rule) => told.has(rule))
+  const isStill = noProgress === true || (main.rule === 'stalled' && notifications.length > 0)
+  const unless = <T>(isTold: boolean, value: T | undefined) => (isTold ? undefined : value)
+  return defined({
+    waiting: unless(isQueueTold || told.has('growth'), numbers.waiting),
+    running: unless(isQueueTold || told.has('throughput'), numbers.running),
+    kvCache: unless(told.has('kv_cache'), numbers.kv_cache),
+    kvAt: unless(told.has('kv_cache') || numbers.kv_cache === undefined, kvAt),
+    queueWait: unless(isStill || told.has('queue_wait'), numbers.queue_wait),
+    ttft: unless(isStill || told.has('ttft'), numbers.ttft_p99),
+    ttftAtLeast: atLeast?.includes('ttft_p99') || undefined,
+    tokensPerSecond: unless(isStill || told.has('throughput'), numbers.tokens_per_second),
+    failedShare: unless(isStill || told.has('errors'), numbers.failed_share || undefined),
+  })
 }
 
-/** Over the window, waits and failures are still those of the trouble that is over: all but the rule's own, which is clear. */
-function contextAfter(main: Notification, context: AlertContext): Context {
-  const { queueWait, ttft, ttftAtLeast: _, failedShare, ...now } = contextOf([], main, context)
-  return {
+/** Over the window, waits and failures are still those of the trouble that is over: only the rule's own number is known to be clear. */
+function otherNumbersAfter(main: Notification, context: AlertContext): OtherNumbers {
+  const { queueWait, ttft, ttftAtLeast: _, failedShare, ...now } = otherNumbers([], main, context)
+  return defined({
     ...now,
-    ...(main.rule === 'queue_wait' ? pick('queueWait', queueWait) : {}),
-    ...(main.rule === 'ttft' ? pick('ttft', ttft) : {}),
-    ...(main.rule === 'errors' ? pick('failedShare', failedShare) : {}),
-  }
+    queueWait: main.rule === 'queue_wait' ? queueWait : undefined,
+    ttft: main.rule === 'ttft' ? ttft : undefined,
+    failedShare: main.rule === 'errors' ? failedShare : undefined,
+  })
 }
 
-function pick<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {
-  return value === undefined ? {} : ({ [name]: value } as { [P in K]?: V })
-}
-
-/** The line of the endpoint's main signal: the queue; the wait of a canary; the memory of a GPU; a gateway's KV cache. */
+/** The sparkline of the endpoint's main signal: the queue; the wait of a canary; the memory of a GPU; a gateway's KV cache. */
 function sparkOf(context: AlertContext, main: Notification, catalogue: Catalogue): string | undefined {
   const drawn = sparkline(context.spark ?? [])
   if (!drawn || context.backend === 'heartbeat-check') return undefined
   // The memory of the fullest GPU says nothing of another's heat or error.
   if (context.backend === 'dcgm' && main.rule !== 'gpu_memory') return undefined
-  const { numbers, line } = catalogue
+  const { format, line } = catalogue
   const isWait = context.backend === 'ollama' || context.backend === 'openai'
   const isShare = context.backend === 'dcgm' || context.backend === 'gateway'
-  const write = isWait ? numbers.seconds : isShare ? numbers.percent : numbers.count
+  const write = isWait ? format.seconds : isShare ? format.percent : format.count
   const name = isWait
     ? line.sparkOf.wait
     : context.backend === 'dcgm'

@@ -1,10 +1,11 @@
 import type { Verdict } from '../model/notification.ts'
-import type { Catalogue, Context } from './catalogue.ts'
 import { adviceEn } from './en/advice.ts'
+import { engineRulesEn } from './en/engine-rules.ts'
 import { failuresEn } from './en/failures.ts'
-import { inner, n } from './en/numbers.ts'
-import { rulesEn } from './en/rules.ts'
+import { inner, n } from './en/phrases.ts'
+import { serverRulesEn } from './en/server-rules.ts'
 import { xidsEn } from './en/xids.ts'
+import type { Catalogue, OtherNumbers } from './texts.ts'
 
 const SIGNALS: Readonly<Record<string, string>> = {
   waiting: 'requests waiting',
@@ -77,7 +78,7 @@ function cacheFull({ preemptions }: Verdict): string {
   return `The KV cache overflows: running requests are evicted and computed again${more}.`
 }
 
-function context(c: Context): string | undefined {
+function otherNumbers(c: OtherNumbers): string | undefined {
   const parts = [
     c.waiting === undefined ? undefined : `${n.count(c.waiting)} waiting`,
     c.running === undefined ? undefined : `${n.count(c.running)} running`,
@@ -92,11 +93,11 @@ function context(c: Context): string | undefined {
   return parts.length === 0 ? undefined : `Now: ${parts.join(', ')}.`
 }
 
-function gpu(facts: { utilisation?: number; temperature?: number; xid?: number }): string | undefined {
+function gpu(busiest: { utilisation?: number; temperature?: number; xid?: number }): string | undefined {
   const parts = [
-    facts.utilisation === undefined ? undefined : `${n.percent(facts.utilisation)} busy`,
-    facts.temperature === undefined ? undefined : `${n.count(facts.temperature)} °C`,
-    facts.xid ? `XID ${facts.xid}` : undefined,
+    busiest.utilisation === undefined ? undefined : `${n.percent(busiest.utilisation)} busy`,
+    busiest.temperature === undefined ? undefined : `${n.count(busiest.temperature)} °C`,
+    busiest.xid ? `XID ${busiest.xid}` : undefined,
   ].filter((part) => part !== undefined)
   return parts.length === 0 ? undefined : `GPU: ${parts.join(', ')}.`
 }
@@ -108,8 +109,8 @@ const about = (seconds: number) => n.seconds(seconds < 3 ? seconds : Math.round(
 const withDetail = (detail: string | undefined) => (detail === undefined ? '' : `, ${detail}`)
 
 export const en: Catalogue = {
-  numbers: n,
-  rules: rulesEn,
+  format: n,
+  rules: { ...engineRulesEn, ...serverRulesEn },
   failures: failuresEn,
   verdicts: {
     'load-grew': loadGrew,
@@ -148,7 +149,7 @@ export const en: Catalogue = {
   line: {
     newRequestWaits: (seconds) => `A new request waits about ${about(seconds)}.`,
     noneFinishes: 'No request finished lately.',
-    context,
+    otherNumbers,
     drains: (minutes) => `At this rate the queue is empty in about ${about(minutes * 60)}.`,
     kvFull: (minutes) => `At this rate the KV cache is full in about ${about(minutes * 60)}.`,
     gpu,

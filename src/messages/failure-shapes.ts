@@ -1,5 +1,5 @@
 import type { Failure } from '../model/failure.ts'
-import type { FailureTexts } from './catalogue.ts'
+import type { FailureTexts } from './texts.ts'
 
 /** ` (ECONNREFUSED)`: the network's own code, where there is one. */
 export function code(failure: Failure): string {

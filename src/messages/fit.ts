@@ -1,5 +1,3 @@
-import { bytesOf, cutBytes, cutText } from './outside-text.ts'
-
 /** A line of a body. When room is short, the highest rank goes first; rank 0 is the fact itself. */
 export interface Line {
   text: string
@@ -48,4 +46,44 @@ function fitModel(model: string | undefined, room: number): string {
   if (model.length <= room) return ` (${model})`
   if (short.length <= room) return ` (${short})`
   return room >= 8 ? ` (${cutText(short, room)})` : ''
+}
+
+/** At most `max` UTF-16 units, cut between graphemes, with `…` in the place of what was cut. */
+export function cutText(text: string, max: number): string {
+  if (text.length <= max) return text
+  if (max < 1) return ''
+  let kept = ''
+  for (const { segment } of graphemes(text.slice(0, max * 2))) {
+    if (kept.length + segment.length > max - 1) break
+    kept += segment
+  }
+  return `${kept.trimEnd()}…`
+}
+
+/** At most `max` bytes of UTF-8, cut between graphemes, with `…` in the place of what was cut. */
+export function cutBytes(text: string, max: number): string {
+  if (bytesOf(text) <= max) return text
+  const room = max - bytesOf('…')
+  if (room < 0) return ''
+  let kept = ''
+  let bytes = 0
+  for (const { segment } of graphemes(text.slice(0, max))) {
+    bytes += bytesOf(segment)
+    if (bytes > room) break
+    kept += segment
+  }
+  return `${kept.trimEnd()}…`
+}
+
+export function bytesOf(text: string): number {
+  return encoder.encode(text).length
+}
+
+const encoder = new TextEncoder()
+
+/** Made for the first text that is too long: it takes 4 ms, which most runs have no use for. */
+let segmenter: Intl.Segmenter | undefined
+function graphemes(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
+  return segmenter.segment(text)
 }

@@ -1,10 +1,11 @@
 import type { Verdict } from '../model/notification.ts'
-import type { Catalogue, Context } from './catalogue.ts'
 import { adviceRu } from './ru/advice.ts'
+import { engineRulesRu } from './ru/engine-rules.ts'
 import { failuresRu } from './ru/failures.ts'
-import { inner, n, times, tokens } from './ru/numbers.ts'
-import { rulesRu } from './ru/rules.ts'
+import { inner, n, times, tokens } from './ru/phrases.ts'
+import { serverRulesRu } from './ru/server-rules.ts'
 import { xidsRu } from './ru/xids.ts'
+import type { Catalogue, OtherNumbers } from './texts.ts'
 
 const SIGNALS: Readonly<Record<string, string>> = {
   waiting: 'очередь',
@@ -72,7 +73,7 @@ function cacheFull({ preemptions }: Verdict): string {
   return `KV-кэш переполнен: запросы вытесняются и считаются заново${more}.`
 }
 
-function context(c: Context): string | undefined {
+function otherNumbers(c: OtherNumbers): string | undefined {
   const parts = [
     c.waiting === undefined ? undefined : `в очереди ${n.count(c.waiting)}`,
     c.running === undefined ? undefined : `считается ${n.count(c.running)}`,
@@ -85,11 +86,11 @@ function context(c: Context): string | undefined {
   return parts.length === 0 ? undefined : `Сейчас: ${parts.join(', ')}.`
 }
 
-function gpu(facts: { utilisation?: number; temperature?: number; xid?: number }): string | undefined {
+function gpu(busiest: { utilisation?: number; temperature?: number; xid?: number }): string | undefined {
   const parts = [
-    facts.utilisation === undefined ? undefined : `загрузка ${n.percent(facts.utilisation)}`,
-    facts.temperature === undefined ? undefined : `${n.count(facts.temperature)} °C`,
-    facts.xid ? `XID ${facts.xid}` : undefined,
+    busiest.utilisation === undefined ? undefined : `загрузка ${n.percent(busiest.utilisation)}`,
+    busiest.temperature === undefined ? undefined : `${n.count(busiest.temperature)} °C`,
+    busiest.xid ? `XID ${busiest.xid}` : undefined,
   ].filter((part) => part !== undefined)
   return parts.length === 0 ? undefined : `GPU: ${parts.join(', ')}.`
 }
@@ -105,8 +106,8 @@ const about = (seconds: number) => n.seconds(seconds < 3 ? seconds : Math.round(
 const withDetail = (detail: string | undefined) => (detail === undefined ? '' : `, ${detail}`)
 
 export const ru: Catalogue = {
-  numbers: n,
-  rules: rulesRu,
+  format: n,
+  rules: { ...engineRulesRu, ...serverRulesRu },
   failures: failuresRu,
   verdicts: {
     'load-grew': loadGrew,
@@ -147,7 +148,7 @@ export const ru: Catalogue = {
   line: {
     newRequestWaits: (seconds) => `Новый запрос ждёт около ${about(seconds)}.`,
     noneFinishes: 'Ни один запрос не завершается.',
-    context,
+    otherNumbers,
     drains: (minutes) => `Такими темпами очередь разойдётся примерно за ${about(minutes * 60)}.`,
     kvFull: (minutes) => `Такими темпами KV-кэш заполнится примерно через ${about(minutes * 60)}.`,
     gpu,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Fact } from '../../src/messages/catalogue.ts'
+import type { Fact } from '../../src/messages/texts.ts'
 import { en } from '../../src/messages/en.ts'
 import { FAILURE_KINDS } from '../../src/model/failure.ts'
 import type { VerdictKind } from '../../src/model/notification.ts'

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compose } from '../../src/messages/compose.ts'
+import { bytesOf } from '../../src/messages/fit.ts'
 import { group } from '../../src/messages/group.ts'
-import { bytesOf } from '../../src/messages/outside-text.ts'
 import type { Language } from '../../src/model/config.ts'
 import type { Notification } from '../../src/model/notification.ts'
-import { anyFact, HOSTILE, NOW, queueFact } from './facts.ts'
+import { anyNotification, HOSTILE, NOW, queueNotification } from './notifications.ts'
 
 const options = { markdown: false, link: () => undefined, now: NOW }
 const LANGUAGES: readonly Language[] = ['en', 'ru']
@@ -29,7 +29,7 @@ function isFit(facts: readonly Notification[], language: Language, markdown: boo
 }
 
 test('whatever the facts: 12 lines, the bytes asked for, a title of one line and 80 characters, no secret, nothing unknown', () => {
-  const facts = fc.array(anyFact, { minLength: 1, maxLength: 8 })
+  const facts = fc.array(anyNotification, { minLength: 1, maxLength: 8 })
   const bytes = fc.constantFrom(4096, 1024, 300, 100)
   fc.assert(
     fc.property(facts, fc.constantFrom(...LANGUAGES), fc.boolean(), bytes, (notes, language, markdown, maxBytes) => {
@@ -42,7 +42,7 @@ test('whatever the facts: 12 lines, the bytes asked for, a title of one line and
 
 test('every notification is in exactly one group, and the most urgent group comes first', () => {
   fc.assert(
-    fc.property(fc.array(anyFact, { maxLength: 12 }), (notes) => {
+    fc.property(fc.array(anyNotification, { maxLength: 12 }), (notes) => {
       const groups = group(notes)
       expect(groups.flat().length).toBe(notes.length)
       expect(new Set(groups.flat())).toEqual(new Set(notes))
@@ -52,34 +52,37 @@ test('every notification is in exactly one group, and the most urgent group come
 
 /** Every place where text from outside enters. */
 const PLACES: [string, (text: string) => Notification][] = [
-  ['the model', (text) => queueFact({}, { model: text })],
-  ['the fullest engine', (text) => queueFact({ rule: 'kv_cache', value: 0.95, limit: 0.9 }, { kvAt: text })],
-  ['a subject', (text) => queueFact({ rule: 'upstream', subject: text }, { backend: 'gateway' })],
-  ["the server's words", (text) => queueFact({ rule: 'down', failure: { kind: 'http', status: 500, detail: text } })],
-  ["the network's code", (text) => queueFact({ rule: 'down', failure: { kind: 'other', code: text } })],
-  ['a missing model', (text) => queueFact({ rule: 'blind', modelMissing: text })],
-  ['missing signals', (text) => queueFact({ rule: 'blind', missing: [text, text] })],
+  ['the model', (text) => queueNotification({}, { model: text })],
+  ['the fullest engine', (text) => queueNotification({ rule: 'kv_cache', value: 0.95, limit: 0.9 }, { kvAt: text })],
+  ['a subject', (text) => queueNotification({ rule: 'upstream', subject: text }, { backend: 'gateway' })],
+  [
+    "the server's words",
+    (text) => queueNotification({ rule: 'down', failure: { kind: 'http', status: 500, detail: text } }),
+  ],
+  ["the network's code", (text) => queueNotification({ rule: 'down', failure: { kind: 'other', code: text } })],
+  ['a missing model', (text) => queueNotification({ rule: 'blind', modelMissing: text })],
+  ['missing signals', (text) => queueNotification({ rule: 'blind', missing: [text, text] })],
   [
     'the body of a beat',
     (text) =>
-      queueFact({
+      queueNotification({
         rule: 'heartbeat',
         beat: { interval: 60_000, grace: 30_000, never: false, failed: { exit: 1, body: text } },
       }),
   ],
   [
     "the canary's answer",
-    (text) => queueFact({ rule: 'busy' }, { backend: 'ollama', canary: { status: 'busy', detail: text } }),
+    (text) => queueNotification({ rule: 'busy' }, { backend: 'ollama', canary: { status: 'busy', detail: text } }),
   ],
   [
     'a setting',
     (text) =>
-      queueFact(
+      queueNotification(
         { rule: 'kv_cache' },
         { settings: { gpu_memory_utilization: text, num_gpu_blocks: text, block_size: text } },
       ),
   ],
-  ['the address', (text) => queueFact({}, { url: `http://h/${text}` })],
+  ['the address', (text) => queueNotification({}, { url: `http://h/${text}` })],
 ]
 
 test.each(PLACES)('case 108: hostile text in %s changes nothing but itself', (_, factWith) => {
@@ -98,7 +101,7 @@ test.each(PLACES)('case 108: hostile text in %s changes nothing but itself', (_,
 })
 
 test('case 108: when markdown is rendered, text from outside is escaped and our own lines keep their ends', () => {
-  const fact = queueFact({
+  const fact = queueNotification({
     rule: 'down',
     failure: { kind: 'http', status: 500, detail: '![x](http://evil/i.png) <b> `c`' },
   })
@@ -110,14 +113,14 @@ test('case 108: when markdown is rendered, text from outside is escaped and our 
 })
 
 test('plain messages say nothing about markdown and show names as they are', () => {
-  const message = compose([queueFact({}, { model: 'org/my_model' })], 'en', options)
+  const message = compose([queueNotification({}, { model: 'org/my_model' })], 'en', options)
   expect(message).not.toHaveProperty('markdown')
   expect(message.title).toContain('(org/my_model)')
 })
 
 test('a text of 10,000 characters is cut between characters', () => {
   const message = compose(
-    [queueFact({ rule: 'down', failure: { kind: 'http', detail: '👩‍👩‍👧‍👦'.repeat(2000) } })],
+    [queueNotification({ rule: 'down', failure: { kind: 'http', detail: '👩‍👩‍👧‍👦'.repeat(2000) } })],
     'ru',
     options,
   )
@@ -126,7 +129,7 @@ test('a text of 10,000 characters is cut between characters', () => {
 })
 
 test('when room is short the fact stays and the rest goes', () => {
-  const fact = queueFact({}, { verdict: { kind: 'load-grew', arrivals: 3 }, spark: [1, 2, 3], sparkMinutes: 3 })
+  const fact = queueNotification({}, { verdict: { kind: 'load-grew', arrivals: 3 }, spark: [1, 2, 3], sparkMinutes: 3 })
   const body = (maxBytes: number) => compose([fact], 'en', { ...options, maxBytes }).body
   expect(body(120)).toBe('42 requests are waiting (limit 20), 16 are running. A new request waits about 50 s.')
   expect(body(40)).toBe('42 requests are waiting (limit 20), 1…')

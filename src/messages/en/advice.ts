@@ -1,6 +1,6 @@
-import type { Catalogue } from '../catalogue.ts'
+import type { Catalogue } from '../texts.ts'
 import { failuresEn } from './failures.ts'
-import { capital, n } from './numbers.ts'
+import { capital, n } from './phrases.ts'
 import { xidsEn } from './xids.ts'
 
 const LONGER = { prompts: 'long prompts', answers: 'long answers', both: 'long prompts and answers' }

@@ -1,6 +1,6 @@
-import type { Catalogue } from '../catalogue.ts'
+import type { Catalogue } from '../texts.ts'
 import { failuresRu } from './failures.ts'
-import { capital, n, tokens } from './numbers.ts'
+import { capital, n, tokens } from './phrases.ts'
 import { xidsRu } from './xids.ts'
 
 const LONGER = { prompts: 'длинные промпты', answers: 'длинные ответы', both: 'длинные промпты и ответы' }

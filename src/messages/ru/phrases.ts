@@ -1,8 +1,8 @@
-import { numbersIn } from '../numbers.ts'
+import { numberFormat } from '../number-format.ts'
 
-export { capital, inner } from '../numbers.ts'
+export { capital, inner } from '../number-format.ts'
 
-export const n = numbersIn('ru-RU', {
+export const n = numberFormat('ru-RU', {
   ms: 'мс',
   s: 'с',
   min: 'мин',

@@ -11,7 +11,7 @@ export interface Units {
 }
 
 /** Numbers as a person reads them; every function takes finite numbers. */
-export interface NumberTexts {
+export interface NumberFormat {
   /** `42`, `1,234`, `0.4`. */
   count(value: number): string
   /** `1.2 k`, for tokens. */
@@ -40,7 +40,7 @@ export interface PluralForms {
   other: string
 }
 
-export function numbersIn(locale: string, units: Units): NumberTexts {
+export function numberFormat(locale: string, units: Units): NumberFormat {
   // Made at the first message: they take longer than all else of a run that has nothing to tell.
   const formats = once(() =>
     [0, 1, 2].map((digits) => new Intl.NumberFormat(locale, { maximumFractionDigits: digits })),
