@@ -6,10 +6,10 @@ import type { Notification } from '../../src/model/notification.ts'
 import { downNotification, MINUTE, NOW, queueNotification } from './notifications.ts'
 
 const options = { markdown: false, link: () => undefined, now: NOW }
-const write = (facts: Notification | Notification[], language: Language = 'en') =>
-  compose([facts].flat(), language, options)
-const textOf = (facts: Notification | Notification[], language: Language = 'en') => {
-  const { title, body } = write(facts, language)
+const write = (notifications: Notification | Notification[], language: Language = 'en') =>
+  compose([notifications].flat(), language, options)
+const textOf = (notifications: Notification | Notification[], language: Language = 'en') => {
+  const { title, body } = write(notifications, language)
   return `${title}\n${body}`
 }
 
@@ -51,9 +51,9 @@ test('what is not known is not told', () => {
     numbers: {},
     of: 1,
   }
-  const { value: __, limit: ___, ...fact } = queueNotification()
+  const { value: __, limit: ___, ...notification } = queueNotification()
   expect(
-    textOf({ ...fact, context: bare })
+    textOf({ ...notification, context: bare })
       .split('\n')
       .slice(0, 2),
   ).toEqual(['🐌 Inference queue is growing: chat/a', 'Requests are piling up.'])
@@ -80,8 +80,8 @@ test('case 27: a quantile beyond the last bucket is "at least", never the bound 
 })
 
 test('case 43: the fullest of several engines is named', () => {
-  const fact = queueNotification({ rule: 'kv_cache', value: 0.97, limit: 0.9 }, { kvAt: 'engine 1' })
-  expect(textOf(fact)).toContain('KV cache 97 % full (limit 90 %), fullest: engine 1.')
+  const notification = queueNotification({ rule: 'kv_cache', value: 0.97, limit: 0.9 }, { kvAt: 'engine 1' })
+  expect(textOf(notification)).toContain('KV cache 97 % full (limit 90 %), fullest: engine 1.')
 })
 
 test('case 41, 42, 47: a share is shown in percent, a depth as it was judged', () => {
@@ -102,15 +102,18 @@ test('case 38, 39: a hung engine is told as no progress, with what it holds, and
 })
 
 test('case 53: a queue that grows while nothing finishes says so', () => {
-  const fact = queueNotification({ value: 25 }, { backend: 'tgi', numbers: { waiting: 25, requests_per_second: 0 } })
-  expect(textOf(fact)).toContain('No request finished lately.')
-  expect(textOf(fact, 'ru')).toContain('Ни один запрос не завершается.')
+  const notification = queueNotification(
+    { value: 25 },
+    { backend: 'tgi', numbers: { waiting: 25, requests_per_second: 0 } },
+  )
+  expect(textOf(notification)).toContain('No request finished lately.')
+  expect(textOf(notification, 'ru')).toContain('Ни один запрос не завершается.')
 })
 
 test('case 54: a server that refuses the canary is told as overloaded, not as down', () => {
-  const fact = queueNotification({ rule: 'busy' }, { backend: 'openai', canary: { status: 'busy' } })
-  expect(textOf(fact)).toContain('The server is overloaded, not down')
-  expect(textOf(fact, 'ru')).toContain('Сервер перегружен, но жив')
+  const notification = queueNotification({ rule: 'busy' }, { backend: 'openai', canary: { status: 'busy' } })
+  expect(textOf(notification)).toContain('The server is overloaded, not down')
+  expect(textOf(notification, 'ru')).toContain('Сервер перегружен, но жив')
 })
 
 /** [case, failure, title, words of the body] */
@@ -162,13 +165,13 @@ test.each(DOWNS)('case %s: down is told by its cause: %o', (_, failure, title, w
 })
 
 test('case 63: a model that is not on the server is no queue and not down', () => {
-  const fact = queueNotification(
+  const notification = queueNotification(
     { rule: 'blind', endpoint: 'box', modelMissing: 'm' },
     { backend: 'ollama', url: 'http://h:11434', canary: { status: 'model-missing', detail: "model 'm' not found" } },
   )
-  expect(textOf(fact)).toContain('Model is not on the server: box')
-  expect(textOf(fact)).toContain('There is no model “m” on this server')
-  expect(textOf(fact)).toContain('ollama list')
+  expect(textOf(notification)).toContain('Model is not on the server: box')
+  expect(textOf(notification)).toContain('There is no model “m” on this server')
+  expect(textOf(notification)).toContain('ollama list')
 })
 
 test('case 75, 102: the address is shown without user, password and keys', () => {
@@ -194,7 +197,7 @@ test('a reminder says for how long and since when, and of a queue no longer that
 })
 
 test('resolved says what it was, how long, how high, and does not wake anybody', () => {
-  const fact = queueNotification({
+  const notification = queueNotification({
     reason: 'resolved',
     ended: 'clear',
     firedAt: NOW - 65 * MINUTE,
@@ -202,15 +205,18 @@ test('resolved says what it was, how long, how high, and does not wake anybody',
     peak: 97,
     priority: 8,
   })
-  const message = write(fact)
+  const message = write(notification)
   expect(message.title).toBe('✅ Queue is short again: chat/a (llama-3.1-8b)')
   expect(message.body).toContain('“Inference queue is growing” lasted 1 h 5 min, 97 waiting at most.')
   expect(message.priority).toBe(4)
 })
 
 test('a line that went up and down again names its peak, not two ends alone', () => {
-  const fact = queueNotification({ reason: 'resolved', endedAt: NOW }, { spark: [2, 40, 185, 90, 0], sparkMinutes: 4 })
-  expect(write(fact).body).toContain('2 → 185 → 0')
+  const notification = queueNotification(
+    { reason: 'resolved', endedAt: NOW },
+    { spark: [2, 40, 185, 90, 0], sparkMinutes: 4 },
+  )
+  expect(write(notification).body).toContain('2 → 185 → 0')
   expect(write(queueNotification({}, { spark: [2, 40, 90], sparkMinutes: 2 })).body).toContain(' 2 → 90 ')
 })
 
@@ -252,17 +258,24 @@ test('nor beside another rule, nor among many endpoints', () => {
 })
 
 test('what came and went while the push server was away is told once, with its times', () => {
-  const fact = queueNotification({ reason: 'late', firedAt: NOW - 125 * MINUTE, endedAt: NOW - 65 * MINUTE, peak: 97 })
-  expect(write(fact)).toMatchObject({
+  const notification = queueNotification({
+    reason: 'late',
+    firedAt: NOW - 125 * MINUTE,
+    endedAt: NOW - 65 * MINUTE,
+    peak: 97,
+  })
+  expect(write(notification)).toMatchObject({
     title: '🕓 Was: “Inference queue is growing”: chat/a (llama-3.1-8b)',
     priority: 4,
   })
-  expect(textOf(fact)).toContain('Was from 12:00 UTC to 13:00 UTC (1 h), 97 waiting at most.')
-  const beside = { ...fact, rule: 'kv_cache', incident: 'k' } as const
+  expect(textOf(notification)).toContain('Was from 12:00 UTC to 13:00 UTC (1 h), 97 waiting at most.')
+  const beside = { ...notification, rule: 'kv_cache', incident: 'k' } as const
   expect(write([queueNotification(), beside]).body).toContain(
     '🕓 Was from 12:00 UTC to 13:00 UTC: “KV cache is nearly full”.',
   )
-  expect(textOf({ ...fact, firedAt: NOW - 1500 * MINUTE }, 'ru')).toContain('Было с 29 нояб. 13:05 UTC до 13:00 UTC')
+  expect(textOf({ ...notification, firedAt: NOW - 1500 * MINUTE }, 'ru')).toContain(
+    'Было с 29 нояб. 13:05 UTC до 13:00 UTC',
+  )
 })
 
 test('fired and resolved of one incident in one message are told as late, unless the first may have arrived', () => {
@@ -283,7 +296,7 @@ test('an end beside a new incident of the same alert is told with its times, not
   )
 })
 
-test('a push that comes minutes after its facts says as of when they are', () => {
+test('a push that comes minutes after its notification says when it was true', () => {
   expect(textOf(queueNotification({ at: NOW - 7 * MINUTE }))).toContain('As of 13:58 UTC.')
   expect(textOf(queueNotification({ at: NOW - MINUTE }))).not.toContain('As of')
 })
@@ -356,12 +369,18 @@ test.each([
 })
 
 test('case 96: all endpoints gone at once with one cause are one message that suspects the watcher', () => {
-  const facts = Array.from({ length: 20 }, (_, index) => downNotification(`chat/r${index}`, {}, 20))
-  const message = write(facts)
+  const notifications = Array.from({ length: 20 }, (_, index) => downNotification(`chat/r${index}`, {}, 20))
+  const message = write(notifications)
   expect(message.title).toBe('📡 All 20 endpoints unreachable from the watcher')
   expect(message.body).toContain("suspect the watcher's own network first")
   const back = write(
-    facts.map((fact) => ({ ...fact, reason: 'resolved', endedAt: NOW, firedAt: NOW - 9 * MINUTE, ended: 'clear' })),
+    notifications.map((notification) => ({
+      ...notification,
+      reason: 'resolved',
+      endedAt: NOW,
+      firedAt: NOW - 9 * MINUTE,
+      ended: 'clear',
+    })),
   )
   expect(back).toMatchObject({ title: '✅ All 20 endpoints answer again', priority: 4 })
 })
@@ -370,32 +389,34 @@ test.each([
   ['timeout', '📡 All 20 endpoints unreachable from the watcher'],
   ['not-authorised', '📡 All 20 endpoints: watcher is not authorised (401)'],
 ] as const)('one that was down before counts among all that are gone: %s', (kind, title) => {
-  const facts = Array.from({ length: 19 }, (_, index) => {
-    const fact = downNotification(`chat/r${index}`, { failure: { kind, status: 401 } }, 20)
-    return { ...fact, ...(fact.context && { context: { ...fact.context, downBefore: 1 } }) }
+  const notifications = Array.from({ length: 19 }, (_, index) => {
+    const notification = downNotification(`chat/r${index}`, { failure: { kind, status: 401 } }, 20)
+    return { ...notification, ...(notification.context && { context: { ...notification.context, downBefore: 1 } }) }
   })
-  expect(write(facts).title).toBe(title)
+  expect(write(notifications).title).toBe(title)
   // It is not back with them.
-  expect(write(facts.map((fact) => ({ ...fact, reason: 'resolved', endedAt: NOW }))).title).toBe(
-    '✅ Over at 19 endpoints',
-  )
+  expect(
+    write(notifications.map((notification) => ({ ...notification, reason: 'resolved', endedAt: NOW }))).title,
+  ).toBe('✅ Over at 19 endpoints')
 })
 
 test('one cause that is no network fault is not blamed on the network', () => {
-  const facts = ['a', 'b'].map((name) => downNotification(name, { failure: { kind: 'not-authorised', status: 401 } }))
-  expect(write(facts).title).toBe('📡 Both endpoints: watcher is not authorised (401)')
-  expect(write(facts).body).not.toContain('own network')
+  const notifications = ['a', 'b'].map((name) =>
+    downNotification(name, { failure: { kind: 'not-authorised', status: 401 } }),
+  )
+  expect(write(notifications).title).toBe('📡 Both endpoints: watcher is not authorised (401)')
+  expect(write(notifications).body).not.toContain('own network')
 })
 
 test('a digest has a line for each endpoint, the worst first, and counts the rest', () => {
-  const facts = Array.from({ length: 30 }, (_, index) =>
+  const notifications = Array.from({ length: 30 }, (_, index) =>
     queueNotification({
       endpoint: `chat/r${index}`,
       incident: `${index}`,
       ...(index === 29 ? { rule: 'stalled', priority: 9 } : {}),
     }),
   )
-  const message = write(facts)
+  const message = write(notifications)
   const lines = message.body.split('\n')
   expect(message.title).toBe('🚨 Trouble at 30 endpoints')
   expect(lines).toHaveLength(12)
@@ -405,7 +426,7 @@ test('a digest has a line for each endpoint, the worst first, and counts the res
 })
 
 test('a digest tells all rules of its endpoints as long as there is room', () => {
-  const facts = (endpoints: number) =>
+  const notifications = (endpoints: number) =>
     Array.from({ length: endpoints }, (_, index) => [
       queueNotification({ endpoint: `r${index}`, incident: `q${index}` }),
       queueNotification({
@@ -417,7 +438,7 @@ test('a digest tells all rules of its endpoints as long as there is room', () =>
         priority: 7,
       }),
     ]).flat()
-  const lines = (endpoints: number) => write(facts(endpoints)).body.split('\n')
+  const lines = (endpoints: number) => write(notifications(endpoints)).body.split('\n')
   expect(lines(4).map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual(
     ['r0', 'r1', 'r2', 'r3'].flatMap((name) => [`🐌 ${name}:`, `📦 ${name}:`]),
   )
@@ -451,16 +472,16 @@ test.each([
 
 test('heartbeats: late, never seen, failed with its exit code and its own words', () => {
   const beat = { interval: MINUTE, grace: MINUTE / 2, never: false }
-  const fact = (over: object) =>
+  const notification = (over: object) =>
     queueNotification(
       { rule: 'heartbeat', endpoint: 'indexer', beat: { ...beat, ...over } },
       { backend: 'heartbeat-check', url: '' },
     )
-  expect(textOf(fact({ age: 250_000 }))).toContain(
+  expect(textOf(notification({ age: 250_000 }))).toContain(
     'The last beat came 4 min ago (expected every 1 min, with 30 s of grace).',
   )
-  expect(textOf(fact({ never: true }))).toContain('💔 Worker never reported: indexer')
-  expect(textOf(fact({ failed: { exit: 3, body: 'disk full\nok' } }))).toContain(
+  expect(textOf(notification({ never: true }))).toContain('💔 Worker never reported: indexer')
+  expect(textOf(notification({ failed: { exit: 3, body: 'disk full\nok' } }))).toContain(
     'exit code 3.\nWorker says: “disk full ok”',
   )
 })
@@ -469,14 +490,14 @@ test("the watcher's own gap names the function that did not run", () => {
   const {
     endpoint: _,
     context: __,
-    ...fact
+    ...notification
   } = queueNotification({
     rule: 'gap',
     reason: 'told-once',
     subject: 'vllm',
     gap: { length: 47 * MINUTE, interval: MINUTE },
   })
-  expect(textOf(fact)).toContain(
+  expect(textOf(notification)).toContain(
     '⏸️ The watcher did not run: vllm\nvllm: nothing was watched for 47 min; a run is due every 1 min.',
   )
 })

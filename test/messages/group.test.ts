@@ -5,8 +5,8 @@ import { downNotification, NOW, queueNotification } from './notifications.ts'
 
 const at = (endpoint: string, over: Partial<Notification> = {}) =>
   queueNotification({ endpoint, id: `${endpoint}${over.rule ?? ''}`, ...over })
-const shape = (facts: Notification[]) =>
-  group(facts).map((notes) => notes.map((note) => `${note.endpoint ?? 'watcher'} ${note.rule}`))
+const shape = (notifications: Notification[]) =>
+  group(notifications).map((told) => told.map(({ endpoint, rule }) => `${endpoint ?? 'watcher'} ${rule}`))
 
 /** [story, notifications, the messages] */
 const STORIES: [string, Notification[], string[][]][] = [
@@ -75,8 +75,8 @@ const STORIES: [string, Notification[], string[][]][] = [
   ],
 ]
 
-test.each(STORIES)('%s', (_, facts, messages) => {
-  expect(shape(facts)).toEqual(messages)
+test.each(STORIES)('%s', (_, notifications, messages) => {
+  expect(shape(notifications)).toEqual(messages)
 })
 
 test('what concerns the watcher stands alone, beside a digest of its endpoints', () => {

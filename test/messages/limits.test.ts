@@ -11,9 +11,9 @@ const options = { markdown: false, link: () => undefined, now: NOW }
 const LANGUAGES: readonly Language[] = ['en', 'ru']
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u
 
-/** What holds for every message whatever the facts. */
-function isFit(facts: readonly Notification[], language: Language, markdown: boolean, maxBytes: number) {
-  const message = compose(facts, language, { ...options, markdown, maxBytes })
+/** What holds for every message whatever the notifications. */
+function isFit(notifications: readonly Notification[], language: Language, markdown: boolean, maxBytes: number) {
+  const message = compose(notifications, language, { ...options, markdown, maxBytes })
   const lines = message.body.split('\n')
   expect(message.title.length).toBeLessThanOrEqual(80)
   expect(message.title.trim()).not.toBe('')
@@ -28,24 +28,30 @@ function isFit(facts: readonly Notification[], language: Language, markdown: boo
   expect(message.priority).toBeLessThanOrEqual(10)
 }
 
-test('whatever the facts: 12 lines, the bytes asked for, a title of one line and 80 characters, no secret, nothing unknown', () => {
-  const facts = fc.array(anyNotification, { minLength: 1, maxLength: 8 })
+test('whatever the notifications: 12 lines, the bytes asked for, a title of one line and 80 characters, no secret, nothing unknown', () => {
+  const notifications = fc.array(anyNotification, { minLength: 1, maxLength: 8 })
   const bytes = fc.constantFrom(4096, 1024, 300, 100)
   fc.assert(
-    fc.property(facts, fc.constantFrom(...LANGUAGES), fc.boolean(), bytes, (notes, language, markdown, maxBytes) => {
-      for (const notesOfOne of group(notes)) isFit(notesOfOne, language, markdown, maxBytes)
-      isFit(notes, language, markdown, maxBytes)
-    }),
+    fc.property(
+      notifications,
+      fc.constantFrom(...LANGUAGES),
+      fc.boolean(),
+      bytes,
+      (notifications, language, markdown, maxBytes) => {
+        for (const notesOfOne of group(notifications)) isFit(notesOfOne, language, markdown, maxBytes)
+        isFit(notifications, language, markdown, maxBytes)
+      },
+    ),
     { numRuns: 300 },
   )
 })
 
 test('every notification is in exactly one group, and the most urgent group comes first', () => {
   fc.assert(
-    fc.property(fc.array(anyNotification, { maxLength: 12 }), (notes) => {
-      const groups = group(notes)
-      expect(groups.flat().length).toBe(notes.length)
-      expect(new Set(groups.flat())).toEqual(new Set(notes))
+    fc.property(fc.array(anyNotification, { maxLength: 12 }), (notifications) => {
+      const groups = group(notifications)
+      expect(groups.flat().length).toBe(notifications.length)
+      expect(new Set(groups.flat())).toEqual(new Set(notifications))
     }),
   )
 })
@@ -85,13 +91,13 @@ const PLACES: [string, (text: string) => Notification][] = [
   ['the address', (text) => queueNotification({}, { url: `http://h/${text}` })],
 ]
 
-test.each(PLACES)('case 108: hostile text in %s changes nothing but itself', (_, factWith) => {
+test.each(PLACES)('case 108: hostile text in %s changes nothing but itself', (_, notificationWith) => {
   for (const language of LANGUAGES) {
-    const tame = compose([factWith('tame')], language, options)
+    const tame = compose([notificationWith('tame')], language, options)
     for (const text of HOSTILE) {
-      const fact = factWith(text)
-      isFit([fact], language, false, 4096)
-      const hostile = compose([fact], language, options)
+      const notification = notificationWith(text)
+      isFit([notification], language, false, 4096)
+      const hostile = compose([notification], language, options)
       if (text.trim() === '') continue // what is not there is not told: other words may take its place
       const changed = hostile.body.split('\n').filter((line) => !tame.body.split('\n').includes(line))
       expect(changed.length).toBeLessThanOrEqual(1)
@@ -101,11 +107,11 @@ test.each(PLACES)('case 108: hostile text in %s changes nothing but itself', (_,
 })
 
 test('case 108: when markdown is rendered, text from outside is escaped and our own lines keep their ends', () => {
-  const fact = queueNotification({
+  const notification = queueNotification({
     rule: 'down',
     failure: { kind: 'http', status: 500, detail: '![x](http://evil/i.png) <b> `c`' },
   })
-  const message = compose([fact], 'en', { ...options, markdown: true })
+  const message = compose([notification], 'en', { ...options, markdown: true })
   expect(message.markdown).toBe(true)
   expect(message.body).toContain('\\!\\[x\\]\\(http\\://evil')
   expect(message.body.replace('<http://10.0.0.5:8000/metrics>', '')).not.toMatch(/(?<!\\)[[<`]/)
@@ -128,9 +134,12 @@ test('a text of 10,000 characters is cut between characters', () => {
   expect(message.body).not.toMatch(/\uFFFD/)
 })
 
-test('when room is short the fact stays and the rest goes', () => {
-  const fact = queueNotification({}, { verdict: { kind: 'load-grew', arrivals: 3 }, spark: [1, 2, 3], sparkMinutes: 3 })
-  const body = (maxBytes: number) => compose([fact], 'en', { ...options, maxBytes }).body
+test('when room is short the first line stays and the rest goes', () => {
+  const notification = queueNotification(
+    {},
+    { verdict: { kind: 'load-grew', arrivals: 3 }, spark: [1, 2, 3], sparkMinutes: 3 },
+  )
+  const body = (maxBytes: number) => compose([notification], 'en', { ...options, maxBytes }).body
   expect(body(120)).toBe('42 requests are waiting (limit 20), 16 are running. A new request waits about 50 s.')
   expect(body(40)).toBe('42 requests are waiting (limit 20), 1…')
   expect(bytesOf(body(300))).toBeGreaterThan(200)

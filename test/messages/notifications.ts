@@ -207,4 +207,4 @@ export const anyNotification: fc.Arbitrary<Notification> = fc
     },
     { requiredKeys: ['id', 'incident', 'reason', 'rule', 'priority', 'at', 'firedAt'] },
   )
-  .map((fact) => fact as unknown as Notification)
+  .map((notification) => notification as unknown as Notification)
