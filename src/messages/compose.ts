@@ -13,13 +13,13 @@ import { sanitizeAll } from './sanitize.ts'
 import type { Catalogue } from './texts.ts'
 
 export interface ComposeOptions {
-  /** The push is rendered as markdown: texts from outside are escaped. */
+  /** The receiver renders markdown, so text from outside is escaped. */
   markdown: boolean
-  /** What a tap on the message opens, where it is known. */
+  /** Opened by a tap on the message, where there is something to open. */
   link(endpoint: string): string | undefined
   /** Epoch milliseconds: clock times of another day carry their date. */
   now: number
-  /** Bytes of UTF-8 that the body may take, 4,096 unless less is asked for. */
+  /** Most bytes of UTF-8 for the body; 4,096 by default and at most. */
   maxBytes?: number
 }
 
@@ -27,7 +27,7 @@ export const CATALOGUES: Record<Language, Catalogue> = { en, ru }
 /** Priority of what is over. */
 const OVER_PRIORITY = 4
 
-/** Writes the message of one group (see `group`): title of one line and 80 characters, body of at most 12 lines and 4,096 bytes, never empty. */
+/** Writes the message of one group (see `group`): a title of one line and at most 80 characters, a body of at most 12 lines and 4,096 bytes that is never empty. */
 export function compose(group: readonly Notification[], language: Language, options: ComposeOptions): Message {
   const notifications = worstFirst(oneEach(group))
   const draft = draftOf(notifications, CATALOGUES[language], options)
@@ -51,9 +51,8 @@ function draftOf(notifications: readonly Notification[], catalogue: Catalogue, o
 }
 
 /**
- * One notification an incident: one that fired and resolved before either could be told is told as late; otherwise the
- * newest counts. The end of one incident beside the next one of the same alert is told as late too: "short again" would
- * deny what lasts.
+ * One notification per incident, the newest; if it fired and resolved before either was told, it is told as late. So is an
+ * incident that ended while the next one of the same alert is already on: "short again" would contradict it.
  */
 function oneEach(notifications: readonly Notification[]): Notification[] {
   const byIncident = new Map<string, Notification>()
@@ -77,7 +76,7 @@ function asPast(notification: Notification): Notification {
   return notification.reason === 'resolved' ? { ...notification, reason: 'late' } : notification
 }
 
-/** What still lasts before what is over, the higher priority first. */
+/** What is still on before what is over, then by priority. */
 function worstFirst(notifications: readonly Notification[]): Notification[] {
   const weight = ({ reason, priority }: Notification) =>
     (isOver({ reason }) ? 0 : 100) + (Number.isFinite(priority) ? priority : 0)

@@ -2,7 +2,7 @@ import { defined } from '../model/defined.ts'
 import type { AlertContext, Notification } from '../model/notification.ts'
 import { advice } from '../verdict/advice.ts'
 import type { Line } from './fit.ts'
-import { isCanaryRule } from './sentence.ts'
+import { isCanary, isCanaryRule } from './sentence.ts'
 import { sparkline } from './sparkline.ts'
 import type { Catalogue, OtherNumbers } from './texts.ts'
 
@@ -24,7 +24,7 @@ const ENGINE: readonly string[] = [
 ]
 /** Rules whose first line is the queue itself. */
 export const QUEUE: readonly string[] = ['waiting', 'inflight', 'growth', 'queue_wait']
-/** Predictions further away than this are not made. Minutes. */
+/** Nothing is predicted further ahead than this. Minutes. */
 const FORESEEN = 6 * 60
 
 /** While it lasts: why, where it is heading, what else is known, what to do. */
@@ -72,7 +72,7 @@ function trendLines(main: Notification, context: AlertContext, catalogue: Catalo
   )
 }
 
-/** Advice that the cache has room: beside it, "soon full" would be the opposite. */
+/** Whether the advice says that the cache has room: next to it, "soon full" would contradict it. */
 function hasRoomSaid(main: Notification): boolean {
   return advice(main).some((piece) => 'kv' in piece)
 }
@@ -83,7 +83,7 @@ function minutesTo(distance: number | undefined, perMinute: number | undefined):
   return minutes <= FORESEEN ? Math.max(minutes, 0.2) : undefined
 }
 
-/** The numbers that no line has told yet. Of an engine that makes no progress, those over the window describe the time before. */
+/** The numbers that no line has told yet. When an engine makes no progress, those over the window describe the time before, so they are left out. */
 function otherNumbers(
   notifications: readonly Notification[],
   main: Notification,
@@ -107,7 +107,7 @@ function otherNumbers(
   })
 }
 
-/** Over the window, waits and failures are still those of the trouble that is over: only the rule's own number is known to be clear. */
+/** Waits and failures over the window still include the trouble that is over, so only the rule's own number, known to be clear, is told. */
 function otherNumbersAfter(main: Notification, context: AlertContext): OtherNumbers {
   const { queueWait, ttft, ttftAtLeast: _, failedShare, ...now } = otherNumbers([], main, context)
   return defined({
@@ -122,10 +122,10 @@ function otherNumbersAfter(main: Notification, context: AlertContext): OtherNumb
 function sparkOf(context: AlertContext, main: Notification, catalogue: Catalogue): string | undefined {
   const drawn = sparkline(context.spark ?? [])
   if (!drawn || context.backend === 'heartbeat-check') return undefined
-  // The memory of the fullest GPU says nothing of another's heat or error.
+  // The memory of the fullest GPU says nothing about another one's heat or error.
   if (context.backend === 'dcgm' && main.rule !== 'gpu_memory') return undefined
   const { format, line } = catalogue
-  const isWait = context.backend === 'ollama' || context.backend === 'openai'
+  const isWait = isCanary(main)
   const isShare = context.backend === 'dcgm' || context.backend === 'gateway'
   const write = isWait ? format.seconds : isShare ? format.percent : format.count
   const name = isWait
@@ -136,7 +136,7 @@ function sparkOf(context: AlertContext, main: Notification, catalogue: Catalogue
         ? 'KV'
         : line.sparkOf.queue
   const isSaid = isWait ? main.rule === 'canary' : isShare ? main.rule === 'gpu_memory' : QUEUE.includes(main.rule)
-  // Up and down again: both ends alone would say that nothing was.
+  // It rose and fell again: the two ends alone would look as if nothing had happened.
   const over = drawn.top >= 2 * Math.max(drawn.first, drawn.last) && drawn.top > 0
   const begin = over ? `${write(drawn.first)} → ${write(drawn.top)}` : write(drawn.first)
   return line.spark(drawn.bars, begin, write(drawn.last), context.sparkMinutes, isSaid ? undefined : name)

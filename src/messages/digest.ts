@@ -10,8 +10,8 @@ import type { Catalogue } from './texts.ts'
 const LINE = 180
 
 /**
- * Many endpoints in one message: a line for each, the worst first, and below it what else an endpoint has to tell, as
- * far as there is room. Notifications come worst first.
+ * Many endpoints in one message: a line for each, the worst first, followed by whatever else the endpoint has to tell as
+ * long as there is room. Expects the notifications worst first.
  */
 export function digest(sanitized: Sanitized, catalogue: Catalogue, now: number): Draft {
   const worst = new Map<string, Notification>()
@@ -45,7 +45,7 @@ export function digest(sanitized: Sanitized, catalogue: Catalogue, now: number):
   return { title, lines: [...lines, ...more, ...maybe] }
 }
 
-/** Where nothing but restarts and silence ended it, nothing is known to be well. */
+/** If only restarts or silence ended it, nothing is known to be well. */
 function signOf(all: readonly (readonly [string, Notification])[]): string {
   const ends = all.map(([, { ended }]) => ended)
   if (ends.some((ended) => ended !== 'restarted' && ended !== 'idle')) return '✅'

@@ -9,7 +9,7 @@ import type { Catalogue } from './texts.ts'
 /** A push this long after its notification says when it was true. Milliseconds. */
 const LATE = 3 * 60_000
 
-/** The message of one endpoint, or of the watcher itself. Notifications come worst first. */
+/** The message of one endpoint, or of the watcher itself. Expects the notifications worst first. */
 export function endpointMessage(sanitized: Sanitized, catalogue: Catalogue, now: number): Draft {
   const [main, ...others] = sanitized.body
   const [named] = sanitized.title
@@ -29,7 +29,7 @@ function titleOf(notification: Notification, catalogue: Catalogue): string {
   const { rule, reason, endpoint, subject, context, at, firedAt } = notification
   const texts = textsOf(rule, catalogue)
   const headline = headlineOf(notification, catalogue)
-  // Of the watcher itself: which of its functions.
+  // For the watcher itself it is the function.
   const place = endpoint ?? context?.backend ?? (rule === 'gap' ? subject : undefined)
   const inBrackets = subject === undefined || place === subject ? context?.model : shortGpu(subject)
   const titled = (sign: string, text: string) => fitTitle(sign, text, place, inBrackets)
@@ -51,7 +51,7 @@ function titleOf(notification: Notification, catalogue: Catalogue): string {
   }
 }
 
-/** Sign and words of what is over: what ended by a restart, or was closed without traffic, is not said to be well. */
+/** Sign and words for what is over. Ended by a restart, or closed for lack of traffic, it is not known to be well. */
 function endOf(notification: Notification, catalogue: Catalogue): [sign: string, text: string] {
   const headline = headlineOf(notification, catalogue)
   if (notification.ended === 'restarted') return ['🔄', catalogue.title.restarted(headline)]
@@ -59,12 +59,12 @@ function endOf(notification: Notification, catalogue: Catalogue): [sign: string,
   return ['✅', textsOf(notification.rule, catalogue).over]
 }
 
-/** `GPU-5fd4f087` of a UUID is enough for a title; the body has it whole. */
+/** `GPU-5fd4f087`: the start of a UUID is enough for a title; the body has all of it. */
 function shortGpu(subject: string): string {
   return subject.replace(/^((?:GPU|MIG)-[0-9a-f]{8})-[0-9a-f-]{27}/, '$1')
 }
 
-/** What is wrong, what it means for people, and the server's own words. */
+/** What is wrong, what it means for users, and the server's own words. */
 function nowLines(notification: Notification, catalogue: Catalogue, now: number): Line[] {
   const { line, format } = catalogue
   const { reason, at, firedAt, failure, beat, context } = notification

@@ -1,4 +1,4 @@
-/** A line of a body. When room is short, the highest rank goes first; rank 0 is the fact itself. */
+/** A line of a body. When room is short, the highest rank is dropped first; rank 0 is what the message is about. */
 export interface Line {
   text: string
   rank: number
@@ -14,9 +14,9 @@ export const MAX_LINES = 12
 export const MAX_BYTES = 4096
 export const MAX_TITLE = 80
 
-/** Joins the lines that fit, in their order; never empty as long as there is a line. */
+/** Joins the lines that fit, in order; never empty unless every line is. */
 export function fitBody(lines: readonly Line[], maxBytes: number, markdown: boolean): string {
-  const lineEnd = markdown ? '  \n' : '\n' // two blanks keep the line end when markdown is rendered
+  const lineEnd = markdown ? '  \n' : '\n' // two spaces keep the line break when markdown is rendered
   let kept = lines.filter((line) => line.text !== '')
   const join = () => kept.map((line) => line.text).join(lineEnd)
   while (kept.length > 1 && (kept.length > MAX_LINES || bytesOf(join()) > maxBytes)) {
@@ -48,7 +48,7 @@ function fitModel(model: string | undefined, room: number): string {
   return room >= 8 ? ` (${cutText(short, room)})` : ''
 }
 
-/** At most `max` UTF-16 units, cut between graphemes, with `…` in the place of what was cut. */
+/** Cuts to at most `max` UTF-16 units, between graphemes; `…` stands for what was cut. */
 export function cutText(text: string, max: number): string {
   if (text.length <= max) return text
   if (max < 1) return ''
@@ -60,7 +60,7 @@ export function cutText(text: string, max: number): string {
   return `${kept.trimEnd()}…`
 }
 
-/** At most `max` bytes of UTF-8, cut between graphemes, with `…` in the place of what was cut. */
+/** Cuts to at most `max` bytes of UTF-8, between graphemes; `…` stands for what was cut. */
 export function cutBytes(text: string, max: number): string {
   if (bytesOf(text) <= max) return text
   const room = max - bytesOf('…')
@@ -81,7 +81,7 @@ export function bytesOf(text: string): number {
 
 const encoder = new TextEncoder()
 
-/** Made for the first text that is too long: it takes 4 ms, which most runs have no use for. */
+/** Made when the first text is too long: it takes 4 ms, which most runs can do without. */
 let segmenter: Intl.Segmenter | undefined
 function graphemes(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })

@@ -1,12 +1,12 @@
 import { causeOf } from '../model/failure.ts'
 import type { Notification } from '../model/notification.ts'
 
-/** Up to this many endpoints have a message each; more are told together. */
+/** Up to this many endpoints get a message each; more share a digest. */
 const APART = 3
 
 /**
- * Which notifications become one message: all endpoints of a function gone (or back) at once with one cause; else one
- * message an endpoint; of more than three endpoints, one digest. What concerns the watcher itself stands alone.
+ * Which notifications become one message: one for all endpoints of a function that went (or came back) at once with one
+ * cause; otherwise one per endpoint, or one digest for more than three. What concerns the watcher itself stands alone.
  * The most urgent group comes first; every notification is in exactly one group.
  */
 export function group(notifications: readonly Notification[]): Notification[][] {
@@ -22,8 +22,8 @@ export function group(notifications: readonly Notification[]): Notification[][] 
 }
 
 /**
- * All endpoints of the function left or came back with one cause, at least two of them in one run: the watcher's own
- * network may be the fault. One that was told as down before has gone with them where it fails alike.
+ * Whether all endpoints of the function went or came back with one cause, at least two of them in one run: the watcher's
+ * own network may be at fault. One that was told as down before counts as gone with them if it fails for the same reason.
  */
 export function isOutage(notifications: readonly Notification[]): boolean {
   const [first] = notifications
@@ -33,15 +33,15 @@ export function isOutage(notifications: readonly Notification[]): boolean {
   return moment !== undefined && notifications.every((notification) => momentOf(notification) === moment)
 }
 
-/** Endpoints that are told with these, though nothing new is told of them. */
+/** Endpoints that belong to the outage though there is nothing new to tell about them. */
 export function downBefore({ reason, context }: Pick<Notification, 'reason' | 'context'>): number {
   return reason === 'resolved' ? 0 : (context?.downBefore ?? 0)
 }
 
-/** What has to be the same in all of an outage; `undefined` for what is never part of one. */
+/** What all notifications of an outage have in common; `undefined` for what is never part of one. */
 function momentOf({ rule, reason, at, failure }: Notification): string | undefined {
   if (rule !== 'down' || !['fired', 'repeated', 'resolved'].includes(reason)) return undefined
-  // What was told as one is over as one, whatever each of them said last.
+  // What was told together is over together, whatever each of them said last.
   const cause = reason === 'resolved' || !failure ? '' : causeOf(failure)
   return [reason, at, cause].join(' ')
 }

@@ -10,7 +10,7 @@ import type { Catalogue } from './texts.ts'
 const NETWORK: readonly Failure['kind'][] = ['unreachable', 'name-not-found', 'timeout', 'tls', 'other']
 const NAMES = 300
 
-/** The message of all endpoints of the function at once, with one cause: the fault may well be on the watcher's own side. */
+/** The one message of an outage: all endpoints of the function at once, so that the fault may well be on the watcher's own side. */
 export function outageMessage(sanitized: Sanitized, catalogue: Catalogue, now: number): Draft {
   const [first] = sanitized.body
   const [named] = sanitized.title

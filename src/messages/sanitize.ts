@@ -2,7 +2,7 @@ import type { Notification } from '../model/notification.ts'
 import { shownUrl } from '../secrets/shown-url.ts'
 import { cutText } from './fit.ts'
 
-/** The notifications of one message in the two forms that it needs: the title is never rendered, the body may be. */
+/** The notifications of one message twice: for the title, which is never rendered as markdown, and for the body, which may be. */
 export interface Sanitized {
   title: Notification[]
   body: Notification[]
@@ -63,14 +63,14 @@ function sanitizeField(name: string, value: string, markdown: boolean): string |
 }
 
 /**
- * Text from outside (model names, labels, error bodies, answers of servers) made safe to stand inside a line of ours:
- * it cannot end the line, turn its direction, hide in it or mark it up, and it is no longer than `max` characters.
- * @param markdown the message is rendered: every mark is escaped, so that no link, picture or heading comes of it.
+ * Text from outside (model names, labels, error bodies, answers of servers) made safe inside a line of ours: it
+ * cannot break the line, reverse its direction, hide in it or format it, and is at most `max` UTF-16 units before escaping.
+ * @param markdown the message is rendered: markup is escaped, so that it makes no link, picture or heading.
  * @returns `''` when nothing visible is left.
  */
 export function sanitizeText(text: string, max: number, markdown = false): string {
   const visible = text
-    .slice(0, max * 8) // no need to clean what is cut anyway
+    .slice(0, max * 8) // the rest is cut anyway
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Zs}]+/gu, ' ')
     .replace(/[\p{Cf}\p{Cs}\p{Co}]/gu, '') // direction marks, zero-width characters, lone surrogates
     .replace(/(\p{M}{3})\p{M}+/gu, '$1') // stacked marks grow over the lines above and below

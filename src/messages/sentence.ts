@@ -3,7 +3,7 @@ import type { Notification } from '../model/notification.ts'
 import { isOver } from './group.ts'
 import type { Catalogue, Fact, RuleTexts } from './texts.ts'
 
-/** Names of missing signals that are told; the rest is counted. */
+/** So many missing signals are named; the rest are counted. */
 const NAMED = 6
 
 /** What the catalogue's sentences are made from. The notification is sanitized. */
@@ -39,7 +39,7 @@ export function headlineOf(notification: Notification, catalogue: Catalogue): st
   return textsOf(notification.rule, catalogue).headline(factOf(notification, catalogue))
 }
 
-/** The sentence of now, with its subject (a GPU, an upstream) before it. */
+/** How it is now, as a sentence, with its subject (a GPU, an upstream) in front. */
 export function nowOf(notification: Notification, catalogue: Catalogue): string {
   return ofSubject(notification, textsOf(notification.rule, catalogue).now(factOf(notification, catalogue)), catalogue)
 }
@@ -49,7 +49,7 @@ export function ofSubject({ subject, subjectName }: Notification, sentence: stri
   return catalogue.line.subject(subjectName === undefined ? subject : `${subject} (${subjectName})`, sentence)
 }
 
-/** How high it got, or why it was away. */
+/** How high it got, or why there was no answer. */
 export function detailOf(notification: Notification, catalogue: Catalogue): string | undefined {
   const { failure, rule, value, peak = value, atLeast } = notification
   if (failure) return catalogue.line.cause(catalogue.failures[failure.kind].words(failure, isCanary(notification)))
@@ -65,7 +65,7 @@ export function isCanary({ context }: Notification): boolean {
   return context?.backend === 'ollama' || context?.backend === 'openai'
 }
 
-/** Rules that say what our own request met. */
+/** Rules about what became of our own request. */
 export function isCanaryRule({ rule }: Notification): boolean {
   return ['canary', 'busy', 'cold_load', 'blind', 'down'].includes(rule)
 }

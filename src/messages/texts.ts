@@ -56,7 +56,7 @@ export interface FailureTexts {
   todo(failure: Failure, canary: boolean): string
 }
 
-/** The numbers that the first line does not tell, together in one line. */
+/** The numbers that no other line tells, for a line of their own. */
 export interface OtherNumbers {
   waiting?: number
   running?: number
@@ -121,7 +121,7 @@ export interface Catalogue {
     more(count: number): string
     /** `cause: nothing listens on the port`. */
     cause(words: string): string
-    /** The push comes later than what it tells. */
+    /** For a push that comes later than what it tells. */
     asOf(clock: string): string
     since(clock: string): string
     allDown(cause: string, clock: string): string

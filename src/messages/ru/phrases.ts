@@ -31,7 +31,7 @@ export function limit(value: number | undefined, write: (value: number) => strin
   return value === undefined ? '' : ` (порог ${write(value)})`
 }
 
-/** `≥ ` before a value that is only known from below. */
+/** `≥ ` before a value that is only known to be at least that. */
 export function atLeast(is: boolean | undefined): string {
   return is ? '≥ ' : ''
 }
