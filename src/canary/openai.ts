@@ -3,7 +3,7 @@ import type { Answer, CanaryFacts } from '../model/observation.ts'
 import { gaugeReadings } from '../signals/readings.ts'
 import { below, openaiBase } from './address.ts'
 import { withinTime } from './deadline.ts'
-import { events, readEvent, type Said } from './events.ts'
+import { type CompletionEvent, events, readEvent } from './events.ts'
 import {
   CanaryFailed,
   type CanaryOptions,
@@ -114,7 +114,7 @@ async function listen(asking: Asking, response: Response, heard: Heard, elapsed:
       heard.comments += 1
       continue
     }
-    const said: Said = event.isError ? { kind: 'error', text: event.data } : readEvent(event.data)
+    const said: CompletionEvent = event.isError ? { kind: 'error', text: event.data } : readEvent(event.data)
     if (said.kind === 'unreadable') throw badAnswer(asking, event.data)
     if (said.kind === 'error') throw errorInStream(asking, said.text)
     if (said.kind === 'other') heard.other ??= event.data

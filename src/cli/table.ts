@@ -1,4 +1,5 @@
 import { formatDuration } from '../config/duration.ts'
+import { sanitizeText } from '../messages/sanitize.ts'
 import type { Config, Endpoint } from '../model/config.ts'
 import { briefly } from '../model/failure.ts'
 import type { DerivedSignal } from '../model/notification.ts'
@@ -37,7 +38,7 @@ export function renderRun(result: RunResult, config: Config): string {
     ['endpoint', 'up', ...columns.map((c) => c.head), 'alerts'],
     ['', '', ...columns.map((c) => limitText(c.rule, config.endpoints)), ''],
     ...result.endpoints.map((e) => [
-      e.name + (e.model === undefined ? '' : ` (${short(e.model, 24)})`),
+      e.name + (e.model === undefined ? '' : ` (${sanitizeText(e.model, 24)})`),
       e.up ? 'up' : 'DOWN',
       ...columns.map((c) => valueText(e, c.signal, c.unit)),
       alertsText(e),
@@ -63,7 +64,7 @@ export function renderDecisions(decisions: Evaluation['decisions']): string {
       measured.value === undefined ? '–' : `${measured.atLeast ? '≥ ' : ''}${numberText(measured.value, rule.unit)}`
     return [
       endpoint,
-      measured.subject === undefined ? rule.id : `${rule.id} ${short(measured.subject, 24)}`,
+      measured.subject === undefined ? rule.id : `${rule.id} ${sanitizeText(measured.subject, 24)}`,
       value,
       bound(rule),
       rule.clear === undefined ? '–' : numberText(rule.clear, rule.unit),
@@ -139,11 +140,4 @@ function numberText(value: number, unit: RuleUnit): string {
     default:
       return unit satisfies never
   }
-}
-
-/** Foreign text on one line: control characters out, cut at the end. */
-function short(text: string, most: number): string {
-  const clean = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
-  const chars = [...clean]
-  return chars.length > most ? `${chars.slice(0, most - 1).join('')}…` : clean
 }
