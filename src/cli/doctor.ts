@@ -10,7 +10,7 @@ import type { Log } from '../model/io.ts'
 import { wordsOf } from '../model/observation.ts'
 import { observe } from '../observe.ts'
 import { type PushOutcome, pushTo } from '../push/push.ts'
-import { examine, type Finding } from '../rules/diagnose.ts'
+import { diagnose, type Finding } from '../rules/diagnose.ts'
 import { limitOf, realIO } from '../scheduled.ts'
 import type { Page } from '../scrape/page.ts'
 import { readPage } from '../scrape/read.ts'
@@ -82,10 +82,10 @@ async function checkPage(
   const server = table.recognise.find(({ series }) => page.recognised.has(series) || page.samples.has(series))?.as
   const emptyIsFine = page.sampleCount === 0 && table.emptyIsHealthy === true
   const isKnown = server !== undefined || emptyIsFine
-  const examined = examine(readings, table, endpoint, backend)
+  const diagnosed = diagnose(readings, table, endpoint, backend)
   // On another server's page, or without the model, every rule is blind for one reason, which is told.
-  const isPlain = !readings.modelFound || (!isKnown && examined.every(({ state }) => state !== 'sees'))
-  const findings = isPlain ? [] : examined
+  const isPlain = !readings.modelFound || (!isKnown && diagnosed.every(({ state }) => state !== 'sees'))
+  const findings = isPlain ? [] : diagnosed
   const blind = findings.some((f) => f.state === 'blind' || f.state === 'undecidable') || !readings.modelFound
   return {
     healthy: isKnown && !blind,

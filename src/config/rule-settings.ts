@@ -1,8 +1,7 @@
 import type { Backend } from '../model/backend.ts'
 import { prefixOf } from '../model/backend.ts'
 import type { Rule } from '../model/rule.ts'
-import type { RuleId } from '../rules/catalogue.ts'
-import { RULE_IDS, rulesOf, specOf } from '../rules/catalogue.ts'
+import { RULE_IDS, type RuleId, rulesOf, specOf } from '../rules/rules.ts'
 import type { Environment, Found } from './environment.ts'
 import { understand } from './environment.ts'
 import type { Limit } from './limits.ts'
@@ -69,15 +68,15 @@ export function rulesBy(
   const known = new Map<string, Rule[]>()
   return (scopes, siblings) => {
     const levels = [...scopes, BACKEND, BARE].filter((scope) => settings.has(scope))
-    const key = `${siblings >= SIBLINGS} ${levels.join(' ')}`
+    const key = `${Math.min(siblings, LARGEST_GROUP)} ${levels.join(' ')}`
     const rules = known.get(key) ?? rulesAt(env, backend, settings, levels, siblings)
     known.set(key, rules)
     return rules
   }
 }
 
-/** A median of the others needs two others. */
-const SIBLINGS = 3
+/** More endpoints in a group than this switch no rule on. */
+const LARGEST_GROUP = Math.max(...RULE_IDS.map((id) => specOf(id).groupOf ?? 0))
 
 function rulesAt(
   env: Environment,
@@ -87,7 +86,7 @@ function rulesAt(
   siblings: number,
 ): Rule[] {
   return rulesOf(backend).flatMap((id) => {
-    if (id === 'sibling' && siblings < SIBLINGS) return []
+    if (siblings < (specOf(id).groupOf ?? 0)) return []
     const rule = ruleOf(
       env,
       id,
@@ -96,6 +95,8 @@ function rulesAt(
     return rule === undefined ? [] : [rule]
   })
 }
+
+const NOTHING = { signals: [] }
 
 function ruleOf(env: Environment, id: RuleId, said: readonly Said[]): Rule | undefined {
   const spec = specOf(id)
@@ -114,10 +115,10 @@ function ruleOf(env: Environment, id: RuleId, said: readonly Said[]): Rule | und
     )
   }
   const repeat = first('REPEAT')?.value
-  const { measure, unit, breach } = spec
+  const { needs = NOTHING, unit, breach } = spec
   return {
     id,
-    measure,
+    needs,
     unit,
     breach,
     limit,

@@ -1,6 +1,6 @@
 import type { Backend } from '../model/backend.ts'
 import { prefixOf } from '../model/backend.ts'
-import { RULE_IDS, rulesOf } from '../rules/catalogue.ts'
+import { RULE_IDS, rulesOf } from '../rules/rules.ts'
 import { address } from './address.ts'
 import type { Value } from './values.ts'
 import { basicAuth, choice, duration, line, orOff, token, value, whole, yesOrNo } from './values.ts'

@@ -1,29 +1,11 @@
 import { defined } from '../model/defined.ts'
-import type { AlertContext, Notification } from '../model/notification.ts'
-import { advice } from '../verdict/advice.ts'
+import type { AlertContext, DerivedSignal, Notification } from '../model/notification.ts'
+import { advice, ruleNamed } from '../rules/rules.ts'
 import type { Line } from './fit.ts'
-import { isCanary, isCanaryRule } from './sentence.ts'
+import { factOf, isCanary, isCanaryRule, textsOf } from './sentence.ts'
 import { sparkline } from './sparkline.ts'
 import type { Catalogue, OtherNumbers } from './texts.ts'
 
-/** Rules about an engine's work: for these the verdict, the trend and the other numbers say something. */
-const ENGINE: readonly string[] = [
-  'waiting',
-  'inflight',
-  'growth',
-  'queue_wait',
-  'kv_cache',
-  'ttft',
-  'itl',
-  'prefix_hits',
-  'throughput',
-  'stalled',
-  'errors',
-  'preemptions',
-  'sibling',
-]
-/** Rules whose first line is the queue itself. */
-export const QUEUE: readonly string[] = ['waiting', 'inflight', 'growth', 'queue_wait']
 /** Nothing is predicted further ahead than this. Minutes. */
 const FORESEEN = 6 * 60
 
@@ -31,7 +13,7 @@ const FORESEEN = 6 * 60
 export function contextLines(notifications: readonly Notification[], main: Notification, catalogue: Catalogue): Line[] {
   const { context } = main
   const lines: (Line | undefined)[] = []
-  if (context && ENGINE.includes(main.rule)) {
+  if (context && isOfEngine(main)) {
     lines.push(verdictLine(main, context, catalogue), ...trendLines(main, context, catalogue))
     lines.push(lineOf(catalogue.line.otherNumbers(otherNumbers(notifications, main, context)), 5))
     lines.push(lineOf(context.gpu && catalogue.line.gpu(context.gpu), 6))
@@ -41,15 +23,29 @@ export function contextLines(notifications: readonly Notification[], main: Notif
     lines.push(lineOf(context.canary.requestId && catalogue.line.requestId(context.canary.requestId), 7))
   }
   if (context) lines.push(lineOf(sparkOf(context, main, catalogue), 4))
-  for (const [index, piece] of advice(main).entries()) lines.push(lineOf(say(piece, catalogue), index === 0 ? 1 : 4))
+  for (const [index, text] of todosOf(main, catalogue).entries()) lines.push(lineOf(text, index === 0 ? 1 : 4))
   return lines.filter((line) => line !== undefined)
+}
+
+/** For rules about an engine's work the verdict, the trend and the other numbers say something. */
+function isOfEngine({ rule }: Notification): boolean {
+  const about = ruleNamed(rule)?.about
+  return about === 'queue' || about === 'engine'
+}
+
+/** What the verdict or the server says to do, else what the rule says by itself. */
+export function todosOf(main: Notification, catalogue: Catalogue): string[] {
+  const pieces = advice(main)
+  if (pieces.length > 0) return pieces.map((piece) => say(piece, catalogue))
+  const todo = textsOf(main.rule, catalogue).todo?.(factOf(main, catalogue))
+  return todo === undefined ? [] : [todo]
 }
 
 /** Once it is over: the numbers now, how they got there, and what is left to find out. */
 export function contextLinesAfter(main: Notification, catalogue: Catalogue): Line[] {
   const { context } = main
   if (!context || main.reason === 'late') return []
-  const beside = ENGINE.includes(main.rule) ? catalogue.line.otherNumbers(otherNumbersAfter(main, context)) : undefined
+  const beside = isOfEngine(main) ? catalogue.line.otherNumbers(otherNumbersAfter(main, context)) : undefined
   const todo = main.ended === 'restarted' ? say({ key: 'why-restarted' }, catalogue) : undefined
   return [lineOf(beside, 5), lineOf(sparkOf(context, main, catalogue), 4), lineOf(todo, 1)].filter(
     (l) => l !== undefined,
@@ -89,32 +85,33 @@ function otherNumbers(
   main: Notification,
   { numbers, kvAt, atLeast, noProgress }: AlertContext,
 ): OtherNumbers {
-  const told = new Set<string>(notifications.map(({ rule }) => rule))
+  const told = new Set<DerivedSignal>(notifications.flatMap(({ rule }) => ruleNamed(rule)?.tells ?? []))
   if (notifications.length > 0 && hasRoomSaid(main)) told.add('kv_cache')
-  const isQueueTold = ['waiting', 'inflight', 'stalled'].some((rule) => told.has(rule))
   const isStill = noProgress === true || (main.rule === 'stalled' && notifications.length > 0)
-  const unless = <T>(isTold: boolean, value: T | undefined) => (isTold ? undefined : value)
+  const untold = (name: DerivedSignal) => (told.has(name) ? undefined : numbers[name])
+  const untoldOfWindow = (name: DerivedSignal) => (isStill ? undefined : untold(name))
   return defined({
-    waiting: unless(isQueueTold || told.has('growth'), numbers.waiting),
-    running: unless(isQueueTold || told.has('throughput'), numbers.running),
-    kvCache: unless(told.has('kv_cache'), numbers.kv_cache),
-    kvAt: unless(told.has('kv_cache') || numbers.kv_cache === undefined, kvAt),
-    queueWait: unless(isStill || told.has('queue_wait'), numbers.queue_wait),
-    ttft: unless(isStill || told.has('ttft'), numbers.ttft_p99),
+    waiting: untold('waiting'),
+    running: untold('running'),
+    kvCache: untold('kv_cache'),
+    kvAt: untold('kv_cache') === undefined ? undefined : kvAt,
+    queueWait: untoldOfWindow('queue_wait'),
+    ttft: untoldOfWindow('ttft_p99'),
     ttftAtLeast: atLeast?.includes('ttft_p99') || undefined,
-    tokensPerSecond: unless(isStill || told.has('throughput'), numbers.tokens_per_second),
-    failedShare: unless(isStill || told.has('errors'), numbers.failed_share || undefined),
+    tokensPerSecond: untoldOfWindow('tokens_per_second'),
+    failedShare: untoldOfWindow('failed_share') || undefined,
   })
 }
 
 /** Waits and failures over the window still include the trouble that is over, so only the rule's own number, known to be clear, is told. */
 function otherNumbersAfter(main: Notification, context: AlertContext): OtherNumbers {
   const { queueWait, ttft, ttftAtLeast: _, failedShare, ...now } = otherNumbers([], main, context)
+  const own = ruleNamed(main.rule)?.tells ?? []
   return defined({
     ...now,
-    queueWait: main.rule === 'queue_wait' ? queueWait : undefined,
-    ttft: main.rule === 'ttft' ? ttft : undefined,
-    failedShare: main.rule === 'errors' ? failedShare : undefined,
+    queueWait: own.includes('queue_wait') ? queueWait : undefined,
+    ttft: own.includes('ttft_p99') ? ttft : undefined,
+    failedShare: own.includes('failed_share') ? failedShare : undefined,
   })
 }
 
@@ -135,7 +132,11 @@ function sparkOf(context: AlertContext, main: Notification, catalogue: Catalogue
       : isShare
         ? 'KV'
         : line.sparkOf.queue
-  const isSaid = isWait ? main.rule === 'canary' : isShare ? main.rule === 'gpu_memory' : QUEUE.includes(main.rule)
+  const isSaid = isWait
+    ? main.rule === 'canary'
+    : isShare
+      ? main.rule === 'gpu_memory'
+      : ruleNamed(main.rule)?.about === 'queue'
   // It rose and fell again: the two ends alone would look as if nothing had happened.
   const over = drawn.top >= 2 * Math.max(drawn.first, drawn.last) && drawn.top > 0
   const begin = over ? `${write(drawn.first)} → ${write(drawn.top)}` : write(drawn.first)

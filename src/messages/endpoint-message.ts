@@ -1,5 +1,6 @@
 import type { Notification } from '../model/notification.ts'
-import { contextLines, contextLinesAfter, QUEUE } from './context-lines.ts'
+import { ruleNamed, signOf } from '../rules/rules.ts'
+import { contextLines, contextLinesAfter } from './context-lines.ts'
 import { type Draft, fitTitle, type Line } from './fit.ts'
 import { isOver } from './group.ts'
 import type { Sanitized } from './sanitize.ts'
@@ -27,7 +28,7 @@ export function endpointMessage(sanitized: Sanitized, catalogue: Catalogue, now:
 
 function titleOf(notification: Notification, catalogue: Catalogue): string {
   const { rule, reason, endpoint, subject, context, at, firedAt } = notification
-  const texts = textsOf(rule, catalogue)
+  const sign = signOf(rule)
   const headline = headlineOf(notification, catalogue)
   // For the watcher itself it is the function.
   const place = endpoint ?? context?.backend ?? (rule === 'gap' ? subject : undefined)
@@ -36,11 +37,11 @@ function titleOf(notification: Notification, catalogue: Catalogue): string {
   switch (reason) {
     case 'fired':
     case 'told-once':
-      return titled(texts.sign, headline)
+      return titled(sign, headline)
     case 'repeated':
       return titled(
-        texts.sign,
-        catalogue.title.repeated(texts.still ?? headline, catalogue.format.lasted(at - firedAt)),
+        sign,
+        catalogue.title.repeated(textsOf(rule, catalogue).still ?? headline, catalogue.format.lasted(at - firedAt)),
       )
     case 'late':
       return titled('🕓', catalogue.title.late(headline))
@@ -92,8 +93,7 @@ function nowLines(notification: Notification, catalogue: Catalogue, now: number)
 function impact(notification: Notification, catalogue: Catalogue): string | undefined {
   const { context, rule } = notification
   const waiting = context?.numbers.waiting
-  if (!context || !waiting || waiting < 1 || !(QUEUE.includes(rule) || rule === 'ttft' || rule === 'kv_cache'))
-    return undefined
+  if (!context || !waiting || waiting < 1 || !ruleNamed(rule)?.delaysRequests) return undefined
   const finishing = context.numbers.requests_per_second
   if (context.noProgress || finishing === 0) return catalogue.line.noneFinishes
   if (finishing === undefined || finishing < 0) return undefined
@@ -129,7 +129,7 @@ export function besideLine(notification: Notification, catalogue: Catalogue, now
     const { at, firedAt, endedAt, times } = notification
     return line.lateLine(headline, format.clock(firedAt, now), format.clock(endedAt ?? at, now), times)
   }
-  return `${textsOf(notification.rule, catalogue).sign} ${nowOf(notification, catalogue)}`
+  return `${signOf(notification.rule)} ${nowOf(notification, catalogue)}`
 }
 
 /** A worker has no address: its name in the title is all there is. */

@@ -1,5 +1,6 @@
 import { defined } from '../model/defined.ts'
 import type { Notification } from '../model/notification.ts'
+import { ruleNamed } from '../rules/rules.ts'
 import { isOver } from './group.ts'
 import type { Catalogue, Fact, RuleTexts } from './texts.ts'
 
@@ -67,7 +68,8 @@ export function isCanary({ context }: Notification): boolean {
 
 /** Rules about what became of our own request. */
 export function isCanaryRule({ rule }: Notification): boolean {
-  return ['canary', 'busy', 'cold_load', 'blind', 'down'].includes(rule)
+  const about = ruleNamed(rule)?.about
+  return about === 'canary' || about === 'reachability'
 }
 
 /** @param rule of the outbox, where another version may have put one that this catalogue does not have. */

@@ -1,7 +1,7 @@
 import type { Backend } from '../model/backend.ts'
 import type { Failure } from '../model/failure.ts'
 import type { CanaryStatus, Notification, Verdict, VerdictKind } from '../model/notification.ts'
-import type { RuleId } from '../rules/catalogue.ts'
+import type { RuleId } from '../rules/rules.ts'
 import type { Advice } from '../verdict/advice-kinds.ts'
 import type { NumberFormat } from './number-format.ts'
 
@@ -33,8 +33,8 @@ export interface Fact {
   backend?: Backend
 }
 
+/** A rule's words; its sign is the rule's own, in `rules/`. */
 export interface RuleTexts {
-  sign: string
   /** What happened, for the title: no number, no full stop. */
   headline(fact: Fact): string
   /** What a reminder says instead, where hours later the headline may no longer be true. */
@@ -45,6 +45,8 @@ export interface RuleTexts {
   over: string
   /** How high it got, as part of a sentence (`97 waiting at most`); `undefined` where a number says nothing. */
   peak(value: number, atLeast: boolean): string | undefined
+  /** What to do where neither verdict nor server say it better; `undefined` where nothing is known to help. */
+  todo?(fact: Fact): string | undefined
 }
 
 export interface FailureTexts {

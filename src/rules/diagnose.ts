@@ -3,7 +3,8 @@ import type { Endpoint } from '../model/config.ts'
 import type { Rule } from '../model/rule.ts'
 import type { Readings, Signal } from '../model/signals.ts'
 import { SIGNALS } from '../model/signals.ts'
-import { isPresent, signalsFor } from './missing.ts'
+import { isPresent } from './missing.ts'
+import { specOf } from './rules.ts'
 
 /** What an active rule of an endpoint has to judge by. */
 export interface Finding {
@@ -18,12 +19,12 @@ export interface Finding {
 }
 
 /** Looks for everything that the active rules of an endpoint need in one good answer. */
-export function examine(readings: Readings, table: BackendTable, endpoint: Endpoint, backend: Backend): Finding[] {
+export function diagnose(readings: Readings, table: BackendTable, endpoint: Endpoint, backend: Backend): Finding[] {
   const prefix = prefixOn(readings, table)
   return endpoint.rules.flatMap((rule): Finding[] => {
     const signals = neededBy(rule, table)
     if (signals.length === 0) return []
-    const looks = withServersOwnShare(rule, signals, readings).map((signal) => look(signal, readings, table, prefix))
+    const looks = withStandIn(rule, signals, readings).map((signal) => look(signal, readings, table, prefix))
     const notes = looks.map((l) => l.note)
     const limit = undecidable(rule, readings)
     if (limit) return [{ rule, state: 'undecidable', notes: [...notes, limit] }]
@@ -37,8 +38,8 @@ export function examine(readings: Readings, table: BackendTable, endpoint: Endpo
 }
 
 /** What a rule reads of this server; `blind` misses the core series, also those that no other rule needs. */
-function neededBy({ measure }: Rule, table: BackendTable): Signal[] {
-  if (measure.kind !== 'blind') return signalsFor(measure).filter((signal) => table.signals[signal])
+function neededBy({ needs }: Rule, table: BackendTable): Signal[] {
+  if (!needs.core) return needs.signals.filter((signal) => table.signals[signal])
   return (Object.keys(table.signals) as Signal[]).filter((signal) => table.signals[signal]?.core)
 }
 
@@ -47,10 +48,10 @@ interface Look {
   note: string
 }
 
-/** A server that publishes its own hit share instead of token counters is judged by that. */
-function withServersOwnShare(rule: Rule, signals: Signal[], readings: Readings): Signal[] {
-  if (rule.measure.kind !== 'fall' || rule.measure.of !== 'prefix_hit_share') return signals
-  return isPresent('hit_share', readings) && !isPresent('prefix_hits', readings) ? ['hit_share'] : signals
+/** A server that publishes its own hit share instead of token counters is judged by that share. */
+function withStandIn({ needs: { standIn } }: Rule, signals: Signal[], readings: Readings): Signal[] {
+  if (!standIn) return signals
+  return isPresent(standIn.by, readings) && !isPresent(standIn.of, readings) ? [standIn.by] : signals
 }
 
 function look(signal: Signal, readings: Readings, table: BackendTable, prefix: string): Look {
@@ -124,9 +125,8 @@ function namesUnder(prefix: string, aliases: readonly Alias[]): string[] {
 }
 
 /** A rule that needs one of several signals sees with one; all others need all. */
-function isOneEnough({ measure }: Rule, table: BackendTable): boolean {
-  if (measure.kind === 'blind') return table.oneCoreIsEnough === true
-  return measure.kind === 'sibling' || measure.kind === 'stalled' || measure.kind === 'inflight'
+function isOneEnough({ needs }: Rule, table: BackendTable): boolean {
+  return (needs.core ? table.oneCoreIsEnough : needs.oneIsEnough) === true
 }
 
 function worst(states: readonly Look['state'][], oneIsEnough: boolean): Look['state'] {
@@ -143,16 +143,17 @@ const COARSE = 1
  * Times whose smallest bucket is above the limit are hardly seconds.
  */
 function undecidable(rule: Rule, readings: Readings): string | undefined {
-  const { measure, limit } = rule
-  if (measure.kind !== 'quantile' && measure.kind !== 'mean') return undefined
-  const sets = Object.values(readings.histograms[measure.signal] ?? {})
+  const { decidedBy } = specOf(rule.id)
+  if (!decidedBy) return undefined
+  const { limit } = rule
+  const sets = Object.values(readings.histograms[decidedBy.histogram] ?? {})
   const bounds = sets.flatMap((h) => h.bounds)
-  if (bounds.length === 0) return sets.length > 0 && measure.kind === 'quantile' ? summaryOnly(rule) : undefined
+  if (bounds.length === 0) return sets.length > 0 && decidedBy.as === 'p99' ? summaryOnly(rule) : undefined
   const [first, last] = [Math.min(...bounds), Math.max(...bounds)]
   if (first > COARSE && first > limit) {
     return `not believable as seconds: the smallest bucket ends at ${first}, above the limit of ${limit} s; are they milliseconds?`
   }
-  if (measure.kind === 'mean') return sets.some(({ sum }) => sum !== undefined) ? undefined : sumless(rule)
+  if (decidedBy.as === 'mean') return sets.some(({ sum }) => sum !== undefined) ? undefined : sumless(rule)
   if (limit <= last) return undefined
   return `the limit ${limit} s is above the server's largest bucket (${last} s), so it can never be decided: set ${rule.id.toUpperCase()}_LIMIT to ${last}s or less`
 }

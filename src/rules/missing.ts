@@ -1,6 +1,6 @@
 import { TABLES } from '../backends/backends.ts'
 import type { Backend, BackendTable, ScrapedBackend } from '../model/backend.ts'
-import type { Measure, Rule } from '../model/rule.ts'
+import type { Rule } from '../model/rule.ts'
 import { type CounterSignal, type Readings, SIGNALS, type Signal } from '../model/signals.ts'
 
 /**
@@ -31,7 +31,7 @@ export function missingSignals(
   // Before its first request; what another server's page lacks is another matter.
   if (table.emptyIsHealthy && Object.keys(readings.sources).length === 0 && !readings.foreign) return []
   const core = missingCore(table, readings)
-  const fed = new Set(rules.flatMap((rule) => signalsFor(rule.measure)))
+  const fed = new Set(rules.flatMap((rule) => rule.needs.signals))
   const served = hasServed(readings, seen)
   const gone = signalsOf(table).filter((signal) => {
     if (!seen.includes(signal) || !fed.has(signal) || isPresent(signal, readings)) return false
@@ -80,44 +80,4 @@ export function isPresent(signal: Signal, readings: Readings): boolean {
   const found = (group: Record<string, unknown>) => group[signal] !== undefined
   if (found(readings.gauges) || found(readings.counters) || found(readings.histograms)) return true
   return Object.values(readings.subjects).some(found)
-}
-
-/** The signals that a rule's measure needs. */
-export function signalsFor(measure: Measure): Signal[] {
-  switch (measure.kind) {
-    case 'gauge':
-    case 'mean':
-    case 'quantile':
-    case 'rate':
-    case 'subject-gauge':
-    case 'flag':
-    case 'increase':
-      return [measure.signal]
-    case 'inflight':
-    case 'stalled':
-      return ['waiting', 'running']
-    case 'growth':
-      return ['waiting']
-    case 'fall':
-      return measure.of === 'prefix_hit_share' ? ['prefix_queries', 'prefix_hits'] : ['generation_tokens', 'running']
-    case 'failed-share':
-      return ['finished', 'failed']
-    case 'sibling':
-      return ['itl', 'e2e']
-    case 'unhealthy-upstream':
-      return ['upstream_health']
-    case 'xid':
-      return ['gpu_xid']
-    case 'canary':
-    case 'refused':
-    case 'canary-load':
-    case 'failures':
-    case 'blind':
-    case 'lost':
-    case 'beat':
-    case 'gap':
-      return []
-    default:
-      return measure satisfies never
-  }
 }

@@ -12,7 +12,7 @@ export interface Step {
 
 /** A pending alert without data for longer than this starts anew, as does one between whose runs more time lies than usual. */
 const PENDING_GAP = 3 * 60_000
-const CLEAR_RUNS = 2
+export const CLEAR_RUNS = 2
 
 /**
  * The life of an alert, the table of `docs/rules.md`.

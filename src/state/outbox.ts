@@ -1,4 +1,5 @@
 import type { Notification } from '../model/notification.ts'
+import { alertKey } from './alert-key.ts'
 import type { Alert, Outgoing, State } from './schema.ts'
 
 /** What came of trying to deliver one notification. */
@@ -123,9 +124,4 @@ function toldOf(state: State, delivered: readonly Notification[], now: number): 
     endpoints[endpoint] = { ...entry, alerts: { ...entry.alerts, [key]: { ...alert, lastSentAt: now } } }
   }
   return endpoints
-}
-
-/** The name of an alert inside an endpoint's state: the rule, or the rule and its subject. */
-export function alertKey(rule: string, subject: string | undefined): string {
-  return subject === undefined ? rule : `${rule}@${subject}`
 }

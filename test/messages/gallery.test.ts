@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { CATALOGUES } from '../../src/messages/compose.ts'
 import { FAILURE_KINDS } from '../../src/model/failure.ts'
-import { RULE_IDS } from '../../src/rules/catalogue.ts'
+import { RULE_IDS } from '../../src/rules/rules.ts'
 import { gallery } from '../../tools/docs/gallery.ts'
 import { samples } from '../../tools/docs/samples.ts'
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { BACKENDS } from '../../src/model/backend.ts'
 import { FAILURE_KINDS } from '../../src/model/failure.ts'
 import type { AlertContext, Notification } from '../../src/model/notification.ts'
-import { RULE_IDS } from '../../src/rules/catalogue.ts'
+import { RULE_IDS } from '../../src/rules/rules.ts'
 
 export const NOW = Date.UTC(2026, 10, 30, 14, 5)
 export const MINUTE = 60_000

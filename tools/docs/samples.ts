@@ -1,6 +1,6 @@
 import { FAILURE_KINDS, type Failure } from '../../src/model/failure.ts'
 import type { AlertContext, Notification, Numbers, Verdict } from '../../src/model/notification.ts'
-import { type RuleId, specOf } from '../../src/rules/catalogue.ts'
+import { type RuleId, specOf } from '../../src/rules/rules.ts'
 
 /** A message as a reader may get it: what it shows, and the notifications of its group. */
 export interface Sample {
