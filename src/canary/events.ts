@@ -54,7 +54,7 @@ function isDone(data: string): boolean {
 }
 
 /** What one event of a completion stream says. */
-export type Said =
+export type CompletionEvent =
   | { kind: 'token' } // a part of the answer, of its reasoning or of a tool call
   | { kind: 'finished' } // the answer is at its end, its last token perhaps without text
   | { kind: 'frame' } // a role, a usage report, an empty part
@@ -64,7 +64,7 @@ export type Said =
   | { kind: 'unreadable' }
 
 /** Reads one event's data; the same for chat and for plain completions. */
-export function readEvent(data: string): Said {
+export function readEvent(data: string): CompletionEvent {
   if (isDone(data)) return { kind: 'done' }
   const value = parseJson(data)
   if (!isRecord(value)) return { kind: 'unreadable' }

@@ -2,7 +2,7 @@ import type { Endpoint } from '../model/config.ts'
 import type { Answer } from '../model/observation.ts'
 import { below, openaiBase } from './address.ts'
 import { type Asking, answerInTime, answerOf } from './answer.ts'
-import { events, readEvent, type Said } from './events.ts'
+import { type CompletionEvent, events, readEvent } from './events.ts'
 import { CanaryFailed, type CanaryOptions, exchange, headersOf, lines, wholeText, wordsFrom } from './exchange.ts'
 import { adapt, type Form, firstForm, routeOf, toBody } from './openai-form.ts'
 import { errorInStream, refusalOf, saysModelMissing } from './refusal.ts'
@@ -92,7 +92,7 @@ async function listen(asking: Asking, response: Response, heard: Heard, elapsed:
       heard.comments += 1
       continue
     }
-    const said: Said = event.isError ? { kind: 'error', text: event.data } : readEvent(event.data)
+    const said: CompletionEvent = event.isError ? { kind: 'error', text: event.data } : readEvent(event.data)
     if (said.kind === 'unreadable') throw badAnswer(asking, event.data)
     if (said.kind === 'error') throw streamError(asking, said.text)
     if (said.kind === 'other') heard.other ??= event.data

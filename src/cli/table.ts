@@ -1,5 +1,6 @@
 import { formatDuration } from '../config/duration.ts'
 import { UNITS } from '../config/units.ts'
+import { sanitizeText } from '../messages/sanitize.ts'
 import type { Config, Endpoint } from '../model/config.ts'
 import { briefly } from '../model/failure.ts'
 import type { DerivedSignal } from '../model/notification.ts'
@@ -38,7 +39,7 @@ export function renderRun(result: RunResult, config: Config): string {
     ['endpoint', 'up', ...columns.map((c) => c.head), 'alerts'],
     ['', '', ...columns.map((c) => limitText(c.rule, config.endpoints)), ''],
     ...result.endpoints.map((e) => [
-      e.name + (e.model === undefined ? '' : ` (${short(e.model, 24)})`),
+      e.name + (e.model === undefined ? '' : ` (${sanitizeText(e.model, 24)})`),
       e.up ? 'up' : 'DOWN',
       ...columns.map((c) => valueText(e, c.signal, c.unit)),
       alertsText(e),
@@ -64,7 +65,7 @@ export function renderDecisions(decisions: Evaluation['decisions']): string {
       measured.value === undefined ? '–' : `${measured.atLeast ? '≥ ' : ''}${UNITS[rule.unit].brief(measured.value)}`
     return [
       endpoint,
-      measured.subject === undefined ? rule.id : `${rule.id} ${short(measured.subject, 24)}`,
+      measured.subject === undefined ? rule.id : `${rule.id} ${sanitizeText(measured.subject, 24)}`,
       value,
       bound(rule),
       rule.clear === undefined ? '–' : UNITS[rule.unit].brief(rule.clear),
@@ -117,11 +118,4 @@ function limitText(id: RuleId | undefined, endpoints: readonly Endpoint[]): stri
 function bound(rule: Rule): string {
   if (rule.unit === 'switch') return '–'
   return `${rule.breach === 'above' ? '>' : '≥'} ${UNITS[rule.unit].brief(rule.limit)}`
-}
-
-/** Foreign text on one line: control characters out, cut at the end. */
-function short(text: string, most: number): string {
-  const clean = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
-  const chars = [...clean]
-  return chars.length > most ? `${chars.slice(0, most - 1).join('')}…` : clean
 }

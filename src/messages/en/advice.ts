@@ -1,5 +1,5 @@
-import type { Catalogue } from '../catalogue.ts'
-import { n } from './numbers.ts'
+import type { Catalogue } from '../texts.ts'
+import { n } from './phrases.ts'
 import { serverRulesEn } from './server-rules.ts'
 import { xidTodo } from './xids.ts'
 

@@ -1,6 +1,6 @@
-import type { Catalogue, Fact } from '../catalogue.ts'
+import type { Catalogue, Fact } from '../texts.ts'
 import { failuresEn } from './failures.ts'
-import { atLeast, capital, limit, n, requests } from './numbers.ts'
+import { atLeast, capital, limit, n, requests } from './phrases.ts'
 import { counted, measured, plain } from './rule-shapes.ts'
 import { xidTodo } from './xids.ts'
 

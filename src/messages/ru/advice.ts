@@ -1,5 +1,5 @@
-import type { Catalogue } from '../catalogue.ts'
-import { n, tokens } from './numbers.ts'
+import type { Catalogue } from '../texts.ts'
+import { n, tokens } from './phrases.ts'
 import { serverRulesRu } from './server-rules.ts'
 import { xidTodo } from './xids.ts'
 

@@ -1,5 +1,5 @@
-import type { Catalogue, Fact } from '../catalogue.ts'
-import { limit, n, requests, times, tokens } from './numbers.ts'
+import type { Catalogue, Fact } from '../texts.ts'
+import { limit, n, requests, times, tokens } from './phrases.ts'
 import { measured } from './rule-shapes.ts'
 
 export const engineRulesRu = {

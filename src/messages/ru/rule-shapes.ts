@@ -1,5 +1,5 @@
-import type { RuleTexts } from '../catalogue.ts'
-import { atLeast, limit, n } from './numbers.ts'
+import type { RuleTexts } from '../texts.ts'
+import { atLeast, limit, n } from './phrases.ts'
 
 type WithTodo = RuleTexts & { todo(): string }
 

@@ -3,7 +3,7 @@ import type { Failure } from '../model/failure.ts'
 import type { CanaryStatus, Notification, Verdict, VerdictKind } from '../model/notification.ts'
 import type { RuleId } from '../rules/rules.ts'
 import type { Advice } from '../verdict/advice-kinds.ts'
-import type { NumberTexts } from './numbers.ts'
+import type { NumberFormat } from './number-format.ts'
 
 /** What a rule's sentence is made from; text in it is already safe to print. Units as the rule's. */
 export interface Fact {
@@ -58,8 +58,8 @@ export interface FailureTexts {
   todo(failure: Failure, canary: boolean): string
 }
 
-/** Numbers beside the main one, in one line. */
-export interface Context {
+/** The numbers that no other line tells, for a line of their own. */
+export interface OtherNumbers {
   waiting?: number
   running?: number
   kvCache?: number
@@ -73,10 +73,10 @@ export interface Context {
 
 /** Every text of a message in one language. Functions take raw numbers in the signals' units and safe text. */
 export interface Catalogue {
-  numbers: NumberTexts
+  format: NumberFormat
   rules: Record<RuleId | 'state-broken', RuleTexts>
   failures: Record<Failure['kind'], FailureTexts>
-  verdicts: Record<VerdictKind, (verdict: Verdict, facts: { restarted: boolean }) => string>
+  verdicts: Record<VerdictKind, (verdict: Verdict, also: { restarted: boolean }) => string>
   advice: { [K in Advice['key']]: (advice: Extract<Advice, { key: K }>) => string }
   /** An XID by its number: what it means and what to do. `undefined`: not in the table. */
   xids: Readonly<Record<number, string>>
@@ -99,7 +99,7 @@ export interface Catalogue {
   line: {
     newRequestWaits(seconds: number): string
     noneFinishes: string
-    context(context: Context): string | undefined
+    otherNumbers(numbers: OtherNumbers): string | undefined
     drains(minutes: number): string
     kvFull(minutes: number): string
     gpu(gpu: { utilisation?: number; temperature?: number; xid?: number }): string | undefined
@@ -123,7 +123,7 @@ export interface Catalogue {
     more(count: number): string
     /** `cause: nothing listens on the port`. */
     cause(words: string): string
-    /** The push comes later than the facts. */
+    /** For a push that comes later than what it tells. */
     asOf(clock: string): string
     since(clock: string): string
     allDown(cause: string, clock: string): string
