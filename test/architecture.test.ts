@@ -47,7 +47,9 @@ const IMPURE =
 const SOURCES = ['src', 'functions', 'tools'].flatMap(filesBelow)
 const TEXTS = [
   ...['src', 'functions', 'tools', 'test', 'bench', 'docs', 'examples', '.ci'].flatMap(filesBelow),
-  ...readdirSync('.').filter((name) => statSync(name).isFile() && name !== '.env' && !name.endsWith('.log')),
+  ...readdirSync('.').filter(
+    (name) => statSync(name).isFile() && !['.env', '.git'].includes(name) && !name.endsWith('.log'),
+  ),
 ]
 
 function filesBelow(folder: string): string[] {
