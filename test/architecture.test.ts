@@ -104,6 +104,10 @@ test('arrows point down', () => {
   expect(SOURCES.flatMap((file) => arrowsUp(file, readFileSync(file, 'utf8')))).toEqual([])
 })
 
+test('every file lies in a room of the house', () => {
+  expect(SOURCES.filter((file) => !HOUSE.includes(roomOf(file)))).toEqual([])
+})
+
 test('no file imports itself by way of others', () => {
   const imports = new Map(SOURCES.map((file) => [file, importsOf(file, readFileSync(file, 'utf8'))]))
   expect(circleIn(imports)).toEqual([])
