@@ -121,6 +121,7 @@ await build({
   alias: { '@smithy/core/event-streams': resolve('tools/build/no-event-streams.ts') },
   plugins: [oneHttpParser, undiciWhenUsed, httpByRequire, otherCredentialsWhenAsked],
   banner: WITH_REQUIRE,
+  define: { BUILT_VERSION: JSON.stringify(JSON.parse(await readFile('package.json', 'utf8')).version) },
 })
 
 // What serverless.yml reads: the framework loads CommonJS.
