@@ -51,7 +51,7 @@ export const vllm: BackendTable = {
   ignored: [],
   settings: named('cache_config_info').map(({ name }) => name),
   recognise: [
-    { series: 'vllm:healthy_pods_total', as: "vLLM's router, not an engine" },
+    { series: 'vllm:healthy_pods_total', as: "vLLM's router, not an engine", instead: 'watch the engines behind it' },
     { series: 'vllm:kv_cache_usage_perc', as: 'vLLM V1, 0.9.2 or newer' },
     { series: 'vllm:gpu_prefix_cache_queries_total', as: 'vLLM V1, before 0.9.2' },
     { series: 'vllm:gpu_cache_usage_perc', as: 'vLLM V0, or V1 before 0.9.2' },

@@ -79,7 +79,10 @@ async function checkPage(
   if ('failure' in got) return { healthy: false, lines: [head, `  no metrics: ${briefly(got.failure)}`] }
   const { page, bytes } = got
   const readings = readPage(page, table, { model: endpoint.model, now: Date.now() })
-  const server = table.recognise.find(({ series }) => page.recognised.has(series) || page.samples.has(series))?.as
+  const recognised = table.recognise.find(({ series }) => page.recognised.has(series) || page.samples.has(series))
+  const server = recognised?.as
+  if (recognised?.instead !== undefined)
+    return { healthy: false, lines: [head, `  server: ${recognised.as}: ${recognised.instead}`] }
   const emptyIsFine = page.sampleCount === 0 && table.emptyIsHealthy === true
   const isKnown = server !== undefined || emptyIsFine
   const diagnosed = diagnose(readings, table, endpoint, backend)

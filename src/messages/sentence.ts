@@ -25,6 +25,7 @@ export function factOf(notification: Notification, catalogue: Catalogue): Fact {
     sources: notification.unread?.slice(0, 3).join(', '),
     beat: notification.beat,
     gap: notification.gap,
+    refusal: notification.refusal,
     failure: notification.failure,
     backend: context?.backend,
   })

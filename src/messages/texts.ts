@@ -29,6 +29,7 @@ export interface Fact {
   sources?: string
   beat?: Notification['beat']
   gap?: Notification['gap']
+  refusal?: Notification['refusal']
   failure?: Failure
   backend?: Backend
 }

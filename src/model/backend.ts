@@ -77,6 +77,6 @@ export interface BackendTable {
   emptyIsHealthy?: boolean
   /** What all of its names begin with: where nothing has to be there, this alone tells its page from another server's. */
   ownNames?: string
-  /** How `doctor` recognises the server: a series name and what it says. */
-  recognise: readonly { series: string; as: string }[]
+  /** How `doctor` recognises the server: a series name and what it says; `instead`: it is none to watch here, and what is. */
+  recognise: readonly { series: string; as: string; instead?: string }[]
 }

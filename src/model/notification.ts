@@ -104,6 +104,10 @@ export type CanaryStatus =
   | 'parked' // keep-alive lines only: a gateway holds the request
   | 'failed' // asked, without a usable answer: the failure says why
 
+export const REFUSALS = ['no-backend', 'own-limit'] as const
+/** Whose refusal it is: a gateway's that has no backend left, or that of our own key's or budget's limit. */
+export type Refusal = (typeof REFUSALS)[number]
+
 /** The endpoint at the moment of the notification: what the message may say about it. Each part only when known. */
 const ALERT_CONTEXT = open({
   backend: name<Backend>(),
@@ -168,6 +172,8 @@ const ABOUT_FIELDS = {
   modelMissing: maybeText,
   /** `blind`, of the endpoint that stands for the sources of endpoints: those that could not be used. */
   unread: maybeTexts,
+  /** `busy`: whose refusal it was, where it was not that of a full queue. */
+  refusal: z.exactOptional(z.enum(REFUSALS)),
   /** `heartbeat`: milliseconds; `never`: no beat ever came. */
   beat: z.exactOptional(
     open({

@@ -74,6 +74,7 @@ export function evaluate(
   const state: State = {
     ...previous,
     ranAt: now,
+    asked: Math.round(Math.max(0, ...observations.map(({ took }) => took))),
     gaps: gapsWith(previous, now),
     endpoints: Object.fromEntries(told.map((t) => [t.result.name, t.state])),
     outbox: enqueue(waiting, notifications, now, kept),

@@ -90,8 +90,11 @@ export function takeSnapshot(
 
 function withoutReadings(observation: Observation, before: EndpointState, backend: Backend, now: number): Snapshot {
   const failed = observation.up === false
+  // Its own page told that many wait, so that it was not asked: that is proof of life.
+  const lives = observation.up === undefined && observation.canary.status === 'skipped'
   const after: EndpointState = {
     ...before,
+    ...(lives ? { failures: 0 } : {}),
     ...(failed ? { failures: before.failures + 1, failure: observation.failure } : {}),
     recent: [...before.recent, [now, null, null] as EndpointState['recent'][number]].slice(-RECENT),
   }

@@ -40,10 +40,11 @@ function waitOf(before: Outgoing | undefined, now: number): Pick<Outgoing, 'sinc
 }
 
 /**
- * Claims all that is due for this run, until `until`: another run leaves it alone until then, so that a crash, a
+ * Claims all that is due for this run, until its `end`: another run leaves it alone until then, so that a crash, a
  * failed try and an overlapping run all mean "due again later". What another run has claimed is not due.
  */
-export function claimDue(state: State, by: string, now: number, until: number): { state: State; due: Notification[] } {
+export function claimDue(state: State, by: string, now: number, end: number): { state: State; due: Notification[] } {
+  const until = Math.floor(end)
   const due: Notification[] = []
   const outbox = state.outbox.map((item) => {
     if (isClaimed(item, now) || isAhead(item.retryAt, now)) return item
@@ -99,9 +100,14 @@ export function settle(state: State, deliveries: readonly Delivery[], now: numbe
     if (item.claim?.by !== by) return [{ ...item, notification }]
     const { claim: _, retryAt: __, firstAt: ___, ...rest } = item
     const { retryAt = pausedUntil(delivery, item, now), firstAt } = delivery
-    return [{ ...rest, notification, ...defined({ retryAt, firstAt }) }]
+    return [{ ...rest, notification, ...defined({ retryAt: whole(retryAt), firstAt: whole(firstAt) }) }]
   })
   return { ...state, outbox, endpoints: toldOf(state, settled, now) }
+}
+
+/** A server may ask for 1.5 s, and a stopwatch counts fractions: the state holds whole milliseconds alone. */
+function whole(time: number | undefined): number | undefined {
+  return time === undefined ? undefined : Math.ceil(time)
 }
 
 /** Epoch milliseconds: after answers that were lost again and again, 2, 4, then 5 minutes, lest each run repeat a message that had arrived. */

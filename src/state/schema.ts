@@ -99,6 +99,8 @@ export const STATE = z.object({
   /** The last scheduled tick that was handled. */
   tick: z.optional(time),
   ranAt: z.optional(time),
+  /** Milliseconds that the last run waited for answers: a slow answer is no time without a watcher. */
+  asked: z.optional(count),
   /** Milliseconds between the last runs, newest last. */
   gaps: z.array(z.number()),
   endpoints: z.record(z.string(), ENDPOINT_STATE),

@@ -197,3 +197,11 @@ describe('the test push', () => {
     expect([push.requests.length, spare.requests.length]).toEqual([1, 1])
   })
 })
+
+test("case 216: a router's page is told as such in one line, and ends with 1", async () => {
+  const { url } = await serveText(`${PAGE}vllm:healthy_pods_total{server="http://10.0.0.1:8000"} 1\n`)
+  const [code, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}` })
+  expect(code).toBe(1)
+  expect(text).toContain("vLLM's router, not an engine: watch the engines behind it")
+  expect(text).not.toContain('appears with the first request')
+})
