@@ -7,7 +7,7 @@ export const llamacpp: BackendTable = {
   signals: {
     waiting: { from: named('requests_deferred'), core: true },
     running: { from: named('requests_processing'), core: true },
-    kv_cache: { from: named('kv_cache_usage_ratio'), combine: 'max' },
+    kv_cache: { from: named('kv_cache_usage_ratio'), combine: 'max', optional: true },
     prompt_tokens: { from: named('prompt_tokens_total') }, // cached ones are left out since 2026
     generation_tokens: { from: named('tokens_predicted_total') },
     prefix_queries: {

@@ -111,7 +111,13 @@ function unrecognised(page: Page, emptyIsFine: boolean): string {
   return 'not recognised: is this the right port and path?'
 }
 
-const MARKS: Record<Finding['state'], string> = { sees: 'ok', waits: 'waits', blind: 'BLIND', undecidable: 'BLIND' }
+const MARKS: Record<Finding['state'], string> = {
+  sees: 'ok',
+  waits: 'waits',
+  absent: '-',
+  blind: 'BLIND',
+  undecidable: 'BLIND',
+}
 
 function row({ rule, state, notes }: Finding): string[] {
   return [MARKS[state], rule.id, notes.join('; ')]

@@ -1,4 +1,5 @@
 import { type Backend, prefixOf } from '../model/backend.ts'
+import { defined } from '../model/defined.ts'
 import type { Rule } from '../model/rule.ts'
 import { RULE_IDS, type RuleId, rulesOf, specOf } from '../rules/rules.ts'
 import { type Environment, type Found, understand } from './environment.ts'
@@ -119,6 +120,7 @@ function ruleOf(env: Environment, id: RuleId, said: readonly Said[]): Rule | und
     breach,
     limit,
     clear,
+    ...defined({ runs: spec.runs }),
     for: first('FOR')?.value ?? spec.for,
     repeat: repeat === 'off' ? undefined : (repeat ?? spec.repeat),
     priority: first('PRIORITY')?.value ?? spec.priority,

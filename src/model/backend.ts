@@ -31,7 +31,7 @@ export interface Alias {
   labels?: Readonly<Record<string, readonly string[]>>
   /** Drop samples whose label has one of these values. */
   not?: Readonly<Record<string, readonly string[]>>
-  /** More series whose values are parts of the same quantity and are added where present. */
+  /** More series whose values are parts of the same quantity and are added where present; the labels asked for hold for them too. */
   plus?: readonly string[]
   /** So many of the published value are one of the signal's unit: 100 for percent. Divided, since 57 × 0.01 is not 0.57. */
   per?: number
@@ -48,6 +48,8 @@ export interface SignalRow {
   combine?: 'sum' | 'max'
   /** The backend cannot be judged without it: missing in a good scrape makes the endpoint blind. */
   core?: boolean
+  /** Not every version or set-up of this server has it: its absence is no fault. */
+  optional?: true
   /** Values belong to a subject each (GPU, upstream) and are not combined over the endpoint. */
   perSubject?: boolean
   /** A counter that appears with its first event: where it is absent and this signal is there, nothing happened yet. */

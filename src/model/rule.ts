@@ -10,8 +10,8 @@ export interface Needs {
   oneIsEnough?: true
   /** A server that publishes `by` and not `of` is judged by that alone. */
   standIn?: { of: Signal; by: Signal }
-  /** Published only once there was one: its absence is a 0. */
-  absentUntilFirst?: Signal
+  /** Published only once there was one, or not by every server: their absence is a 0. */
+  absentUntilFirst?: readonly Signal[]
   /** Instead of `signals`: every series that the backend always has. */
   core?: true
 }
@@ -25,6 +25,8 @@ export interface Rule {
   breach: 'above' | 'at-or-above'
   limit: number
   clear: number | undefined
+  /** So many runs in a row it must be a breach; absent: one. */
+  runs?: number
   for: number
   repeat: number | undefined
   priority: number

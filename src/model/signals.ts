@@ -37,6 +37,15 @@ export const SIGNALS = {
   e2e: { ...histogram, meaning: 'whole request' },
   finished: { ...requestsTotal, meaning: 'requests finished since start' },
   failed: { ...requestsTotal, meaning: 'requests failed by the server since start' },
+  http_failed: {
+    ...requestsTotal,
+    meaning: "answers of the server's own HTTP layer with 5xx since start, on paths of inference alone",
+  },
+  corrupted: { ...requestsTotal, meaning: 'requests whose answer was corrupt (NaN) since start' },
+  transfer_failed: {
+    ...eventsTotal,
+    meaning: 'KV transfers between prefill and decode, or to another tier, that failed or expired since start',
+  },
   preemptions: { ...requestsTotal, meaning: 'requests preempted since start' },
   prompt_tokens: { ...tokensTotal, meaning: 'prompt tokens since start' },
   generation_tokens: { ...tokensTotal, meaning: 'generated tokens since start' },
@@ -61,7 +70,7 @@ export const SIGNALS = {
   beat_age: { ...seconds, meaning: 'time since the last beat of one worker' },
   observer_degraded: { ...flag, meaning: "1 when the gateway's view of the engine is degraded" },
   upstream_health: { ...flag, meaning: '1 when the gateway holds one upstream healthy' },
-  admission_rejected: { ...eventsTotal, meaning: 'requests the gateway refused at admission since start, by reason' },
+  admission_rejected: { ...eventsTotal, meaning: 'requests refused at admission since start, by reason' },
   admission_parked: { ...eventsTotal, meaning: 'requests the gateway parked at admission since start' },
   engine_state_stale: { ...eventsTotal, meaning: 'times the gateway judged by a stale engine state since start' },
   queue_full: { ...eventsTotal, meaning: 'requests the gateway refused because its queue was full since start' },
@@ -111,6 +120,7 @@ export interface DataFault {
     | 'falling-sum'
     | 'buckets-fall'
     | 'outlier-in-sum'
+    | 'not-seconds'
 }
 
 /** What one good scrape, canary or beat of one endpoint said. A signal that is unknown is absent. */

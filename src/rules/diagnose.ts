@@ -10,10 +10,10 @@ import { specOf } from './rules.ts'
 export interface Finding {
   rule: Rule
   /**
-   * `sees`: everything it needs is there. `waits`: some of it appears with the first request or event. `blind`: something
-   * is missing or not believable. `undecidable`: the server's buckets cannot tell whether the limit is exceeded.
+   * `sees`: everything it needs is there. `waits`: some of it appears with the first request or event. `absent`: this
+   * version or set-up does not have it, which is no fault. `blind`: something is missing or not believable. `undecidable`: the server's buckets cannot tell whether the limit is exceeded.
    */
-  state: 'sees' | 'waits' | 'blind' | 'undecidable'
+  state: 'sees' | 'waits' | 'absent' | 'blind' | 'undecidable'
   /** One line a signal: where it comes from, or what is wrong and what to do. */
   notes: string[]
 }
@@ -44,7 +44,7 @@ function neededBy({ needs }: Rule, table: BackendTable): Signal[] {
 }
 
 interface Look {
-  state: 'sees' | 'waits' | 'blind'
+  state: 'sees' | 'waits' | 'absent' | 'blind'
   note: string
 }
 
@@ -64,8 +64,12 @@ function look(signal: Signal, readings: Readings, table: BackendTable, prefix: s
     const renamed = older && source !== '' ? `, the older name of ${names[0]}` : ''
     return { state: 'sees', note: `${signal}: ${source}${renamed}${fault ? ` (${fault.what})` : ''}` }
   }
-  if (fault) return { state: 'blind', note: `${signal}: ${fault.series} is not believable (${fault.what})` }
+  if (fault) {
+    const hint = fault.what === 'not-seconds' ? ': are they milliseconds?' : ''
+    return { state: 'blind', note: `${signal}: ${fault.series} is not believable (${fault.what}${hint})` }
+  }
   const expected = names.slice(0, 2).join(' or ')
+  if (row?.optional) return { state: 'absent', note: `${signal}: not on this version or set-up (${expected})` }
   if (row?.zeroBeside && isPresent(row.zeroBeside, readings))
     return { state: 'sees', note: `${signal}: none so far (${expected})` }
   const { kind } = SIGNALS[signal]
@@ -132,7 +136,8 @@ function isOneEnough({ needs }: Rule, table: BackendTable): boolean {
 function worst(states: readonly Look['state'][], oneIsEnough: boolean): Look['state'] {
   if (oneIsEnough && states.includes('sees')) return 'sees'
   if (states.includes('blind')) return 'blind'
-  return states.includes('waits') ? 'waits' : 'sees'
+  if (states.includes('waits')) return 'waits'
+  return states.includes('absent') ? 'absent' : 'sees'
 }
 
 /** Seconds. No server's first bucket for queue, first-token or per-token times is this wide. */

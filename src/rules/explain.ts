@@ -1,5 +1,6 @@
 import { wordsOf } from '../model/observation.ts'
 import type { Rule } from '../model/rule.ts'
+import type { Signal } from '../model/signals.ts'
 import type { Decision } from './decision.ts'
 import { isPresent } from './missing.ts'
 import { specOf } from './rules.ts'
@@ -33,10 +34,10 @@ function absent({ needs }: Rule, { readings, faults, modelMissing }: Snapshot): 
   if (!readings) return undefined
   if (modelMissing !== undefined) return `model not there: ${modelMissing}`
   if (needs.standIn && isPresent(needs.standIn.by, readings)) return undefined
-  const gone = needs.signals.filter((signal) => !isPresent(signal, readings))
+  const isNeeded = (signal: Signal) => !needs.absentUntilFirst?.includes(signal)
+  const gone = needs.signals.filter((signal) => isNeeded(signal) && !isPresent(signal, readings))
   const [first] = gone
   if (first === undefined || (needs.oneIsEnough && gone.length < needs.signals.length)) return undefined
-  if (first === needs.absentUntilFirst) return undefined
   const fault = faults.find((found) => found.signal === first)
   if (fault) return `${first} is not believable: ${fault.what}`
   return `not on the page: ${gone.join(needs.oneIsEnough ? ' or ' : ', ')}`

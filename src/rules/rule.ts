@@ -35,6 +35,8 @@ export interface RuleSpec {
   limit: number | undefined
   /** `undefined`: clear as soon as it is not a breach. */
   clear?: number
+  /** So many runs in a row it must be a breach, beside its time; absent: one. */
+  runs?: number
   for: number
   /** Between reminders while firing; `undefined`: none. */
   repeat: number | undefined

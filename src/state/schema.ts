@@ -26,6 +26,8 @@ const ALERT = z.object({
   seenAt: time,
   /** Clear runs in a row while firing. */
   clearRuns: count,
+  /** Runs in a row that were a breach before it fired, of a rule that needs several. */
+  breachRuns: z.optional(count),
   /** The worst value since it began. */
   peak: z.optional(z.number()),
   /** The last push about it was accepted. Absent while none was. */

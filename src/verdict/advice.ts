@@ -126,6 +126,12 @@ export function cacheFull(context: AlertContext): Advice[] {
   }
 }
 
+/** Full with nothing running, it is not too small: its blocks are not given back (transfers that were aborted, a leak). */
+export function whenCacheFull(notification: Notification): Advice[] {
+  if (notification.context?.numbers.running === 0) return [{ key: 'blocks-held' }]
+  return ofEngine(cacheFull, () => [{ key: 'gateway-cache' }])(notification)
+}
+
 /** Tokens that vLLM's KV cache holds: `num_gpu_blocks` × `block_size` of `vllm:cache_config_info`. */
 function cacheTokens(context: AlertContext): number | undefined {
   const blocks = settingOf(context, 'num_gpu_blocks', 1e9)

@@ -14,7 +14,7 @@ export function rulesPage(): string {
       spec.firesWhen,
       spec.unit === 'switch' ? '' : spec.limit === undefined ? 'off' : `${sign} ${exact(spec.limit)}`,
       spec.clear === undefined ? '' : exact(spec.clear),
-      formatDuration(spec.for),
+      spec.runs === undefined ? formatDuration(spec.for) : `${spec.runs} runs`,
       spec.repeat === undefined ? 'none' : formatDuration(spec.repeat),
       String(spec.priority),
       spec.backends.join(' '),

@@ -31,11 +31,13 @@ export const engineRulesEn = {
   },
   queue_wait: measured('Requests wait long', 'Requests no longer wait long', 'Mean time in the queue', n.seconds),
   kv_cache: {
-    headline: () => 'KV cache is nearly full',
-    now: ({ value, limit: max, at }) =>
+    headline: ({ running }) => (running === 0 ? 'KV cache is not given back' : 'KV cache is nearly full'),
+    now: ({ value, limit: max, at, running }) =>
       value === undefined
         ? 'The KV cache is nearly full.'
-        : `KV cache ${n.percent(value)} full${limit(max, n.percent)}${at === undefined ? '' : `, fullest: ${at}`}.`,
+        : running === 0
+          ? `KV cache ${n.percent(value)} full${limit(max, n.percent)} though nothing runs: its blocks are not given back${at === undefined ? '' : `, fullest: ${at}`}.`
+          : `KV cache ${n.percent(value)} full${limit(max, n.percent)}${at === undefined ? '' : `, fullest: ${at}`}.`,
     over: 'KV cache has room again',
     peak: (value) => `${n.percent(value)} at most`,
   },

@@ -59,12 +59,15 @@ export const serverRulesEn = {
     'Upstream is healthy again',
     'Look at that upstream: is it up, and does its health route answer?',
   ),
-  rejected: counted(
-    'Gateway refuses requests',
-    'Gateway no longer refuses requests',
-    (count) => `${requests(count)} refused at admission`,
-    'The admission limit works as set: add a replica, or raise the limit if the engine has room.',
-  ),
+  rejected: {
+    ...counted(
+      'Gateway refuses requests',
+      'Requests are no longer refused',
+      (count) => `${requests(count)} refused at admission`,
+      'The admission limit works as set: add a replica, or raise the limit if the engine has room.',
+    ),
+    headline: ({ backend }) => (backend === 'vllm' ? 'Server refuses requests' : 'Gateway refuses requests'),
+  },
   stale: counted(
     'Gateway works with stale engine state',
     'Gateway has fresh engine state again',

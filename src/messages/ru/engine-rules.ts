@@ -31,11 +31,13 @@ export const engineRulesRu = {
   },
   queue_wait: measured('Запросы долго ждут', 'Запросы больше не ждут подолгу', 'Среднее ожидание в очереди', n.seconds),
   kv_cache: {
-    headline: () => 'KV-кэш почти заполнен',
-    now: ({ value, limit: max, at }) =>
+    headline: ({ running }) => (running === 0 ? 'KV-кэш не освобождается' : 'KV-кэш почти заполнен'),
+    now: ({ value, limit: max, at, running }) =>
       value === undefined
         ? 'KV-кэш почти заполнен.'
-        : `KV-кэш занят на ${n.percent(value)}${limit(max, n.percent)}${at === undefined ? '' : `, самый полный: ${at}`}.`,
+        : running === 0
+          ? `KV-кэш занят на ${n.percent(value)}${limit(max, n.percent)}, хотя ничего не считается: блоки не возвращаются${at === undefined ? '' : `, самый полный: ${at}`}.`
+          : `KV-кэш занят на ${n.percent(value)}${limit(max, n.percent)}${at === undefined ? '' : `, самый полный: ${at}`}.`,
     over: 'В KV-кэше снова есть место',
     peak: (value) => `занято было до ${n.percent(value)}`,
   },
