@@ -32,6 +32,7 @@ export const sglang: BackendTable = {
   signals: {
     waiting: { from: [...waiting, ...named('num_requests_waiting')], core: true }, // the last: prototype of 2024-09
     running: { from: named('num_running_reqs', 'num_requests_running'), core: true },
+    paused: { from: named('num_paused_reqs') },
     kv_cache: { from: named('token_usage'), combine: 'max', core: true },
     hit_share: { from: named('cache_hit_rate'), combine: 'max' }, // of the last prefill batch; percent in the prototype
     queue_wait: { from: named('queue_time_seconds') },
@@ -68,6 +69,7 @@ export const sglang: BackendTable = {
   },
   modelLabels: ['model_name', 'name'],
   repeats: ['tp_rank', 'pp_rank', 'moe_ep_rank'],
+  engineLabel: 'dp_rank',
   ignored: [],
   totalLabel: 'priority',
   recognise: [

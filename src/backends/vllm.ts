@@ -51,6 +51,14 @@ export const vllm: BackendTable = {
   signals: {
     waiting: { from: named('num_requests_waiting'), core: true },
     running: { from: named('num_requests_running'), core: true },
+    waiting_deferred: {
+      from: named('num_requests_waiting_by_reason').map((alias) => ({ ...alias, labels: { reason: ['deferred'] } })),
+    },
+    asleep: {
+      from: named('engine_sleep_state').map((alias) => ({ ...alias, not: { sleep_state: ['awake'] } })),
+      combine: 'max',
+    },
+    engine_healthy: { from: named('engine_healthy'), combine: 'min' }, // with --enable-fault-tolerance
     kv_cache: { from: named('kv_cache_usage_perc', 'gpu_cache_usage_perc'), combine: 'max', core: true },
     hit_share: {
       from: named('gpu_prefix_cache_hit_rate').map((alias) => ({ ...alias, off: [-1] })), // V0; -1: caching is off
@@ -101,6 +109,7 @@ export const vllm: BackendTable = {
   },
   modelLabels: ['model_name'],
   repeats: [],
+  engineLabel: 'engine',
   ignored: [],
   settings: named('cache_config_info').map(({ name }) => name),
   recognise: [

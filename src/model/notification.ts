@@ -57,8 +57,12 @@ export type DerivedSignal =
   | 'up'
   | 'waiting'
   | 'running'
+  | 'waiting_deferred'
+  | 'paused'
+  | 'asleep'
   | 'kv_cache'
   | 'queue_wait'
+  | 'queue_wait_p95'
   | `${'ttft' | 'itl' | 'e2e'}_${'p50' | 'p90' | 'p99'}`
   | 'tokens_per_second'
   | 'requests_per_second'
@@ -158,6 +162,12 @@ const ALERT_CONTEXT = open({
 })
 export type AlertContext = z.infer<typeof ALERT_CONTEXT>
 
+/**
+ * What holds work that does not move: the server calls the engine unhealthy, it sleeps on purpose, all that waits is
+ * deferred for an adapter or a transfer, or prompts are read again and again without a token.
+ */
+export type HeldBy = 'unhealthy' | 'asleep' | 'deferred' | 'rereading'
+
 const ABOUT_FIELDS = {
   /** `down`: why. */
   failure: z.exactOptional(
@@ -177,6 +187,16 @@ const ABOUT_FIELDS = {
   unread: maybeTexts,
   /** `busy`: whose refusal it was, where it was not that of a full queue. */
   refusal: z.exactOptional(z.enum(REFUSALS)),
+  /** `stalled`, `stuck`: the work of one engine, and what holds it where that is known. */
+  held: z.exactOptional(
+    open({
+      running: unchecked<number>(),
+      waiting: unchecked<number>(),
+      by: unchecked<HeldBy>(),
+    }),
+  ),
+  /** `queue_wait`, `ttft`: milliseconds over which there were enough requests, where the window had too few. */
+  over: unchecked<number>(),
   /** `heartbeat`: milliseconds; `never`: no beat ever came. */
   beat: z.exactOptional(
     open({

@@ -12,6 +12,8 @@ export interface Needs {
   standIn?: { of: Signal; by: Signal }
   /** Published only once there was one, or not by every server: their absence is a 0. */
   absentUntilFirst?: readonly Signal[]
+  /** Judged better with them, and without them on a version that does not publish them. */
+  also?: readonly Signal[]
   /** Instead of `signals`: every series that the backend always has. */
   core?: true
 }

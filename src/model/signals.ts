@@ -25,6 +25,15 @@ export const SIGNALS = {
   up: { ...flag, meaning: 'the scrape or canary got a usable answer' },
   waiting: { kind: 'gauge', unit: 'requests', ...from0, meaning: 'requests in the queue' },
   running: { kind: 'gauge', unit: 'requests', ...from0, meaning: 'requests being computed' },
+  waiting_deferred: {
+    kind: 'gauge',
+    unit: 'requests',
+    ...from0,
+    meaning: 'those of the queue that wait for an adapter or a KV transfer, not for room',
+  },
+  paused: { kind: 'gauge', unit: 'requests', ...from0, meaning: 'requests held while weights are replaced' },
+  asleep: { ...flag, meaning: '1 when an engine sleeps on purpose' },
+  engine_healthy: { ...flag, meaning: '0 when the server itself calls an engine unhealthy' },
   kv_cache: { kind: 'gauge', ...share, meaning: 'KV cache in use; the fullest engine' },
   hit_share: {
     kind: 'gauge',
@@ -57,6 +66,13 @@ export const SIGNALS = {
     ...from0,
     meaning: 'engine steps since start: progress before a request finishes',
   },
+  decode_seconds: {
+    kind: 'counter',
+    unit: 'seconds',
+    ...from0,
+    meaning: 'time spent generating since start, added over requests',
+  },
+  prompt_seconds: { kind: 'counter', unit: 'seconds', ...from0, meaning: 'time spent reading prompts since start' },
   gpu_memory: { kind: 'gauge', ...share, meaning: 'used / (used + free) of one GPU or MIG instance' },
   gpu_utilisation: { kind: 'gauge', ...share, meaning: 'share of time a kernel ran on one GPU or MIG instance' },
   gpu_temperature: { kind: 'gauge', unit: '°C', min: -50, max: 150, meaning: 'temperature of one GPU' },
@@ -105,6 +121,8 @@ export interface CounterReading {
 export interface GaugeReading {
   value: number
   at?: string
+  /** The same of each engine or rank, where the labels name two or more: `engine 1` → 3. */
+  byEngine?: Readonly<Record<string, number>>
 }
 
 /** A value that cannot be, or a line that could not be read: told, never judged. */

@@ -6,6 +6,7 @@ import { mainSignal, type Snapshot } from './snapshot.ts'
 const SHOWN: readonly DerivedSignal[] = [
   'waiting',
   'running',
+  'waiting_deferred',
   'kv_cache',
   'queue_wait',
   'ttft_p50',

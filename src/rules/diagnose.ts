@@ -25,7 +25,7 @@ export function diagnose(readings: Readings, table: BackendTable, endpoint: Endp
     const signals = neededBy(rule, table)
     if (signals.length === 0) return []
     const looks = withStandIn(rule, signals, readings).map((signal) => look(signal, readings, table, prefix))
-    const notes = looks.map((l) => l.note)
+    const notes = [...looks.map((l) => l.note), ...alsoRead(rule, readings, table, prefix)]
     const limit = undecidable(rule, readings)
     if (limit) return [{ rule, state: 'undecidable', notes: [...notes, limit] }]
     const state = worst(
@@ -41,6 +41,17 @@ export function diagnose(readings: Readings, table: BackendTable, endpoint: Endp
 function neededBy({ needs }: Rule, table: BackendTable): Signal[] {
   if (!needs.core) return needs.signals.filter((signal) => table.signals[signal])
   return (Object.keys(table.signals) as Signal[]).filter((signal) => table.signals[signal]?.core)
+}
+
+/** What makes a rule better where it is there; a version that lacks it is no fault. */
+function alsoRead({ needs }: Rule, readings: Readings, table: BackendTable, prefix: string): string[] {
+  return (needs.also ?? []).flatMap((signal) => {
+    const row = table.signals[signal]
+    if (!row) return []
+    const [newest] = namesUnder(prefix, row.from)
+    if (isPresent(signal, readings)) return [`${signal}: ${readings.sources[signal] ?? ''}`]
+    return [`${signal}: not on this version or not switched on (${newest})`]
+  })
 }
 
 interface Look {

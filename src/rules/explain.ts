@@ -9,7 +9,9 @@ import { CLEAR_RUNS } from './step.ts'
 
 /** What a decision's numbers do not say by themselves: why there is none, since when, until when. Times in UTC. */
 export function explain(decision: Decision): string | undefined {
-  const parts = [reasonOf(decision), compared(decision), phaseOf(decision)].filter((part) => part !== undefined)
+  const parts = [reasonOf(decision), compared(decision), measuredSince(decision), phaseOf(decision)].filter(
+    (part) => part !== undefined,
+  )
   return parts.length === 0 ? undefined : parts.join('; ')
 }
 
@@ -45,6 +47,11 @@ function absent({ needs }: Rule, { readings, faults, modelMissing }: Snapshot): 
 
 function compared({ rule, measured: { usual } }: Decision): string | undefined {
   return usual === undefined ? undefined : specOf(rule.id).compared?.(usual)
+}
+
+function measuredSince({ rule, measured: { value, subject }, snapshot }: Decision): string | undefined {
+  const since = value === undefined ? undefined : specOf(rule.id).since?.(snapshot, subject)
+  return since === undefined ? undefined : `measured since ${clock(since)}`
 }
 
 function phaseOf({ rule, alert, before, after, judgement }: Decision): string | undefined {

@@ -50,6 +50,8 @@ export interface RuleSpec {
   unknownReason?: (snapshot: Snapshot, subject: string | undefined) => string | undefined
   /** What the number was compared with, for `--why`. */
   compared?: (usual: number) => string
+  /** Epoch milliseconds since when its number holds, for `--why`. */
+  since?: (snapshot: Snapshot, subject: string | undefined) => number | undefined
   /** It is decided by this histogram's p99 or mean, which `doctor` checks against the server's buckets. */
   decidedBy?: { histogram: HistogramSignal; as: 'p99' | 'mean' }
 
@@ -63,7 +65,7 @@ export interface RuleSpec {
   groupOf?: number
 
   /** What a notification carries so that message and end can say what it was. */
-  describe?: (snapshot: Snapshot) => About
+  describe?: (snapshot: Snapshot, subject: string | undefined) => About
   /** Numbers that its sentence already has, so that they are not repeated beside it. */
   tells?: readonly DerivedSignal[]
   /** New requests wait because of it, and the message says how long. */

@@ -12,6 +12,9 @@ export const REQUESTS_AT_LEAST = 20
 const GAUGES = [
   'waiting',
   'running',
+  'waiting_deferred',
+  'paused',
+  'asleep',
   'kv_cache',
   'canary_total',
   'canary_wait',

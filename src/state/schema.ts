@@ -41,6 +41,22 @@ const ALERT = z.object({
 })
 export type Alert = z.infer<typeof ALERT>
 
+/** Work that was there at the last good answer, of the whole endpoint (``) or of one engine (`engine 2`). */
+const STANDSTILL = z.object({
+  /** Good answers in a row without movement. */
+  runs: count,
+  /** The last good answer at which something had moved. */
+  moved: time,
+  /** The last one at which a token had come or a request had ended. */
+  fruitful: time,
+  /** Where prompts are read in one long step: whether work that must step on was under way when something moved last. */
+  sure: z.optional(z.enum(['decoding', 'ending'])),
+  running: z.optional(z.number()),
+  /** Milliseconds: the longest time without movement that was none, where few digits are printed. */
+  longest: z.optional(z.number()),
+})
+export type Standstill = z.infer<typeof STANDSTILL>
+
 const ENDPOINT_STATE = z.object({
   /** First run with this endpoint in the configuration. */
   since: time,
@@ -62,6 +78,10 @@ const ENDPOINT_STATE = z.object({
   blindRuns: count,
   /** Good scrapes in a row with work and without progress. */
   stalledRuns: count,
+  /** By engine; the whole endpoint's is ``. Absent where nothing was inside. */
+  standing: z.optional(z.record(z.string(), STANDSTILL)),
+  /** Requests have waited at every run since, and none has finished that had not waited long. */
+  stuckSince: z.optional(time),
   history: z.optional(HISTORY),
   /** Requests inside (waiting + running) at the kept readings: time → requests. */
   inside: z.record(z.string(), z.number()),

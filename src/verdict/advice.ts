@@ -57,8 +57,13 @@ export function takeOut(context: AlertContext): Advice[] {
   return [...gpuXid(context), { key: 'take-out' }]
 }
 
-export function restartHung({ context }: Notification): Advice[] {
-  return context ? [{ key: 'restart-hung' }] : []
+export function restartHung({ context, held }: Notification): Advice[] {
+  return context && held?.by === undefined ? [{ key: 'restart-hung' }] : []
+}
+
+/** Where it is known what holds the work, the rule's own words say what helps: neither GPU nor restart nor replica. */
+export function whenStuck(notification: Notification): Advice[] {
+  return notification.held?.by === undefined ? ofEngine(() => [])(notification) : []
 }
 
 /** TGI and TEI call what they refuse above --max-concurrent-requests `overloaded`. */

@@ -25,11 +25,12 @@ describe.each(BACKENDS)('the table of %s', (backend) => {
     expect([...new Set(series)]).toEqual(series)
   })
 
-  test('combines shares by the largest and requests by adding', () => {
+  test('combines shares by the largest, health by the smallest, and requests by adding', () => {
     for (const [signal, { combine, perSubject }] of rows) {
       const { kind, unit } = SIGNALS[signal]
       if (kind !== 'gauge' || perSubject) continue
-      expect(combine ?? 'sum', signal).toBe(unit === 'requests' ? 'sum' : 'max')
+      const expected = signal === 'engine_healthy' ? 'min' : unit === 'requests' ? 'sum' : 'max'
+      expect(combine ?? 'sum', signal).toBe(expected)
     }
   })
 

@@ -34,6 +34,8 @@ const FACTS: Fact[] = [
   { refusal: 'no-backend' },
   { refusal: 'own-limit' },
   { doubted: 'kv_cache' },
+  { heldBy: 'asleep' },
+  { heldBy: 'unhealthy' },
   { sources: 's3://bucket/list.json' },
   ...([{}, { never: true }, { failed: {} }] as const).map((more) => ({
     beat: { interval: 1, grace: 1, never: false, ...more },

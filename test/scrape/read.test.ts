@@ -40,7 +40,10 @@ vllm:kv_cache_usage_perc{engine="0",model_name="m"} 0.10
 vllm:kv_cache_usage_perc{engine="1",model_name="m"} 0.97
 `
     const { gauges } = readingsOf('vllm', body)
-    expect(gauges).toEqual({ waiting: { value: 40 }, kv_cache: { value: 0.97, at: 'engine 1' } })
+    expect(gauges).toEqual({
+      waiting: { value: 40, byEngine: { 'engine 0': 0, 'engine 1': 40 } },
+      kv_cache: { value: 0.97, at: 'engine 1', byEngine: { 'engine 0': 0.1, 'engine 1': 0.97 } },
+    })
   })
 
   test.each([
@@ -122,7 +125,10 @@ vllm:kv_cache_usage_perc{engine="1",model_name="m"} 0.97
         ),
       )
       .join('')
-    expect(readingsOf('sglang', body).gauges.waiting).toEqual({ value: 10 })
+    expect(readingsOf('sglang', body).gauges.waiting).toEqual({
+      value: 10,
+      byEngine: { 'dp_rank 0': 5, 'dp_rank 1': 5 },
+    })
   })
 
   test('SGLang: a total by priority is used without its parts, parts without a total add up', () => {
