@@ -53,7 +53,8 @@ export function renderRun(result: RunResult, config: Config): string {
     align(rows),
     ...(below.length > 0 ? ['', ...below] : []),
     '',
-    `pushes: ${delivered} delivered, ${waiting} waiting, ${refused} refused`,
+    // Without a push server a push is only printed here: nobody has been told.
+    `pushes: ${delivered} ${config.push ? 'delivered' : 'printed'}, ${waiting} waiting, ${refused} refused`,
   ].join('\n')
 }
 

@@ -4,6 +4,7 @@ import type { Fallible } from '../model/fallible.ts'
 import { readEndpointSettings, requireModel } from './endpoint-settings.ts'
 import { checkNames, type Named, type NamedEndpoints, readEndpoints } from './endpoints.ts'
 import { type Environment, environmentOf, isSet, namesFor, read, variableOf } from './environment.ts'
+import { refuseMisspelt, takeOffQuotes } from './known-names.ts'
 import { readPush } from './push-server.ts'
 import { readWorkers } from './receiver.ts'
 import { type RuleSettings, readRuleSettings, rulesBy } from './rule-settings.ts'
@@ -22,6 +23,7 @@ export function parseConfig(
   options: { lambda: boolean; found?: readonly Target[] },
 ): Fallible<{ config: Config }, { problems: string[] }> {
   const env = environmentOf(variables)
+  takeOffQuotes(env, variables)
   const { named, incomplete, usedDefault, sources } =
     backend === 'heartbeat-check' ? readBeats(env) : readEndpoints(env, backend, options.lambda, options.found)
   const scopes = new Set(named.flatMap((endpoint) => scopesOf(endpoint)))
@@ -36,6 +38,7 @@ export function parseConfig(
   checkCanary(env, backend, endpoints, general.canary)
   if (options.lambda && general.metrics === 'all' && endpoints.length > MANY_METRICS) warnOfCost(env, endpoints.length)
   const discovery = sources.length === 0 ? undefined : discoveryOf(env, backend, settings, sources, named)
+  refuseMisspelt(env, variables)
   if (env.problems.size > 0) return { ok: false, problems: [...env.problems] }
   const config: Config = {
     backend,

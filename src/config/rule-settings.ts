@@ -191,8 +191,14 @@ function* knownNames(backend: Backend, scopes: ReadonlySet<string>): Generator<s
 /** Understands one setting. The values of each rule are made once: a thousand endpoints may have variables of their own. */
 function say(env: Environment, name: string, text: string, { rule, ending }: Placed): Said | undefined {
   switch (ending) {
-    case 'LIMIT':
-      return { LIMIT: { name, value: understand(env, name, text, cached(LIMITS, rule, limitOf)) } }
+    case 'LIMIT': {
+      const value = understand(env, name, text, cached(LIMITS, rule, limitOf))
+      if (looksLikeMilliseconds(text, rule))
+        env.warnings.add(
+          `${name} is ${text} seconds, ${Math.round(Number(text) / 60)} minutes: write ${text}ms for milliseconds`,
+        )
+      return { LIMIT: { name, value } }
+    }
     case 'CLEAR': {
       const value = cached(CLEARS, rule, clearOf)
       if (value) return { CLEAR: { name, value: understand(env, name, text, value) } }
@@ -213,6 +219,15 @@ function say(env: Environment, name: string, text: string, { rule, ending }: Pla
       return ending satisfies never
   }
 }
+
+/** A bare number of seconds, a hundred times what is usual: `VLLM_TTFT_LIMIT=3000`. */
+function looksLikeMilliseconds(text: string, rule: RuleId): boolean {
+  const { unit, limit } = specOf(rule)
+  return unit === 'seconds' && /^\d+$/.test(text) && Number(text) >= 100 * (limit ?? USUAL_SECONDS)
+}
+
+/** Where a rule of seconds has no default limit. */
+const USUAL_SECONDS = 5
 
 const LIMITS = new Map<RuleId, Value<Limit>>()
 const CLEARS = new Map<RuleId, Value<number> | undefined>()
