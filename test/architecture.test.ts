@@ -39,7 +39,7 @@ const PURE = [
   /^src\/push\/notifly\.ts$/,
   /^src\/scrape\/(page|page-reader|sample-line|wanted|select|read|alias-reading|longest-line|gauges|counters|histograms|subjects)\.ts$/,
   /^tools\/simulator\/(engine|arrivals|machine|page|histogram|random|totals)\.ts$/,
-  /^tools\/deploy\/(functions|alarms|variables|settings|cost)\.ts$/,
+  /^tools\/deploy\/(functions|alarms|reach|variables|settings|cost)\.ts$/,
 ]
 const IMPURE =
   /\bfetch\(|globalThis\.fetch|\bDate\.now\b|new Date\(\)|process\.env|node:(fs|http|https|net|child_process|timers)\b|performance\.now|\bset(Timeout|Interval)\(|Math\.random/
