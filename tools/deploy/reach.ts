@@ -1,4 +1,3 @@
-import { isIP } from 'node:net'
 import { type FunctionName, type Variables, variablesOf } from './variables.ts'
 
 /** What stands in the way of a function that runs in AWS. */
@@ -47,14 +46,9 @@ function isLoopback(host: string): boolean {
 
 /** RFC 1918, 4193, 6598 and 3927, and names that no public DNS knows. */
 function isPrivate(host: string): boolean {
-  switch (isIP(host)) {
-    case 4:
-      return /^(10\.|192\.168\.|169\.254\.|172\.(1[6-9]|2\d|3[01])\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/.test(
-        host,
-      )
-    case 6:
-      return /^f[cd]|^fe[89ab]/i.test(host)
-    default:
-      return !host.includes('.') || /\.(local|internal|lan|home\.arpa|svc|cluster\.local|corp)$/i.test(host)
-  }
+  if (host.includes(':')) return /^f[cd]|^fe[89ab]/i.test(host)
+  if (/^\d+(\.\d+){3}$/.test(host)) return PRIVATE_RANGES.test(host)
+  return !host.includes('.') || /\.(local|internal|lan|home\.arpa|svc|cluster\.local|corp)$/i.test(host)
 }
+
+const PRIVATE_RANGES = /^(10\.|192\.168\.|169\.254\.|172\.(1[6-9]|2\d|3[01])\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/
