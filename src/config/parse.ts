@@ -1,6 +1,7 @@
 import { type Backend, prefixOf } from '../model/backend.ts'
 import type { Config, Discovery, Endpoint, Source, Target } from '../model/config.ts'
 import type { Fallible } from '../model/fallible.ts'
+import type { Rule } from '../model/rule.ts'
 import { readEndpointSettings, requireModel } from './endpoint-settings.ts'
 import { checkNames, type Named, type NamedEndpoints, readEndpoints } from './endpoints.ts'
 import { type Environment, environmentOf, isSet, namesFor, read, variableOf } from './environment.ts'
@@ -137,9 +138,20 @@ function endpointsOf(
     const { name, group, url = '', credentials, beat } = endpoint
     const scopes = scopesOf(endpoint)
     const siblings = group === undefined ? 1 : (sizes.get(group) ?? 1)
-    const rules = rulesOf(scopes, siblings)
-    return { name, group, url, ...readEndpointSettings(env, backend, scopes, credentials), rules, beat }
+    const own = readEndpointSettings(env, backend, scopes, credentials)
+    const all = rulesOf(scopes, siblings)
+    const rules = own.sloTtft === undefined ? withoutObjective(all) : all
+    return { name, group, url, ...own, rules, beat }
   })
+}
+
+const withoutSlo = new WeakMap<readonly Rule[], Rule[]>()
+
+/** Made once for each list, which many endpoints share. */
+function withoutObjective(rules: Rule[]): Rule[] {
+  const known = withoutSlo.get(rules) ?? rules.filter(({ id }) => id !== 'slo')
+  withoutSlo.set(rules, known)
+  return known
 }
 
 /** The variable parts of an endpoint, most specific first: `CHAT_A`, `CHAT`. */

@@ -105,7 +105,7 @@ function ruleOf(env: Environment, id: RuleId, said: readonly Said[]): Rule | und
   const clear = clearSaid ? clearSaid.value : scaledClear(spec, limit)
   const understood = limitSaid === undefined || limitSaid.value !== undefined
   if (clearSaid && clear !== undefined && understood && !clears(clear, limit, spec.breach)) {
-    const than = spec.breach === 'above' ? 'at most' : 'below'
+    const than = spec.breach === 'below' ? 'at least' : spec.breach === 'above' ? 'at most' : 'below'
     const name = limitSaid?.name ?? `${id.toUpperCase()}_LIMIT`
     env.problems.add(
       `${clearSaid.name} is ${clear}: may be ${than} ${name}, which is ${limit}${limitSaid ? '' : ' by default'}`,

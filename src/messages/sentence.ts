@@ -22,6 +22,7 @@ export function factOf(notification: Notification, catalogue: Catalogue): Fact {
     deferred: context?.numbers.waiting_deferred,
     heldBy: held?.by,
     over: notification.over,
+    within: notification.within,
     missing: notification.modelMissing,
     signals: signalsOf(notification.missing, catalogue),
     doubted: signalsOf(notification.doubted, catalogue),

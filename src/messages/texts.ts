@@ -22,6 +22,8 @@ export interface Fact {
   deferred?: number
   /** What holds work that does not move. */
   heldBy?: HeldBy
+  /** Milliseconds within which the first token should come. */
+  within?: number
   /** Milliseconds that were looked at, where the window had too few requests. */
   over?: number
   /** The model or worker that is not there. */

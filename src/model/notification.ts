@@ -197,6 +197,8 @@ const ABOUT_FIELDS = {
   ),
   /** `queue_wait`, `ttft`: milliseconds over which there were enough requests, where the window had too few. */
   over: unchecked<number>(),
+  /** `slo`: milliseconds within which the first token should come. */
+  within: unchecked<number>(),
   /** `heartbeat`: milliseconds; `never`: no beat ever came. */
   beat: z.exactOptional(
     open({

@@ -24,7 +24,7 @@ export interface Rule {
   id: string
   needs: Needs
   unit: RuleUnit
-  breach: 'above' | 'at-or-above'
+  breach: 'above' | 'at-or-above' | 'below'
   limit: number
   clear: number | undefined
   /** So many runs in a row it must be a breach; absent: one. */

@@ -29,8 +29,8 @@ export interface RuleSpec {
   about: 'queue' | 'engine' | 'hardware' | 'gateway' | 'canary' | 'reachability' | 'heartbeat' | 'watcher'
 
   unit: RuleUnit
-  /** Which side of the limit is a breach: beyond it, or already at it. */
-  breach: 'above' | 'at-or-above'
+  /** Which side of the limit is a breach: beyond it, already at it, or below it. */
+  breach: 'above' | 'at-or-above' | 'below'
   /** `undefined`: off unless a limit is set. */
   limit: number | undefined
   /** `undefined`: clear as soon as it is not a breach. */
@@ -52,8 +52,8 @@ export interface RuleSpec {
   compared?: (usual: number) => string
   /** Epoch milliseconds since when its number holds, for `--why`. */
   since?: (snapshot: Snapshot, subject: string | undefined) => number | undefined
-  /** It is decided by this histogram's p99 or mean, which `doctor` checks against the server's buckets. */
-  decidedBy?: { histogram: HistogramSignal; as: 'p99' | 'mean' }
+  /** It is decided by this histogram's quantile or mean, which `doctor` checks against the server's buckets. */
+  decidedBy?: { histogram: HistogramSignal; as: 'p95' | 'p99' | 'mean' }
 
   /** Closes as idle when no traffic came for 15 minutes. */
   idles?: true

@@ -6,6 +6,7 @@ import type { Observation } from '../model/observation.ts'
 import type { DataFault, Readings } from '../model/signals.ts'
 import { type Derived, derive } from '../signals/derive.ts'
 import { allAbove } from '../signals/quantile.ts'
+import { addToSlo } from '../signals/slo.ts'
 import { type Increases, increases, remember, sinceLast } from '../signals/window.ts'
 import type { EndpointState } from '../state/schema.ts'
 import { missingSignals, seenSignals } from './missing.ts'
@@ -63,7 +64,7 @@ export function takeSnapshot(
     ? []
     : (observation.unread ?? missingSignals(readings, backend, before.seen, endpoint.rules))
   const stuckSince = stuckFrom(before, readings, memory.restarted ? undefined : last, limitOf('stuck', endpoint), now)
-  const { failure: _, standing: __, stuckSince: ___, ...kept } = before
+  const { failure: _, standing: __, stuckSince: ___, slo: ____, ...kept } = before
   const after: EndpointState = {
     ...kept,
     failures: 0,
@@ -72,7 +73,7 @@ export function takeSnapshot(
     blindRuns: missing.length > 0 || modelMissing ? before.blindRuns + 1 : 0,
     stalledRuns: standing?.[WHOLE]?.runs ?? 0,
     ...(standing && { standing }),
-    ...defined({ stuckSince }),
+    ...defined({ stuckSince, slo: sloOf(before, last, endpoint, now) }),
     history: memory.history,
     inside: insideAt(before.inside, memory.history.times, now, inside),
     recent: [...before.recent, recentOf(derived, backend, now)].slice(-RECENT),
@@ -163,6 +164,12 @@ function stuckFrom(
   if (finished === 0) return before.stuckSince
   const queued = last.histograms.queue_wait
   return queued && allAbove(limit, queued) ? before.stuckSince : now
+}
+
+function sloOf({ slo }: EndpointState, last: Increases | undefined, { sloTtft }: Endpoint, now: number) {
+  if (sloTtft === undefined) return undefined
+  const slots = addToSlo(slo ?? [], last?.histograms.ttft, sloTtft / 1_000, now)
+  return slots.length === 0 ? undefined : slots
 }
 
 function limitOf(id: string, { rules }: Endpoint): number {

@@ -6,6 +6,7 @@ import { EDGE_STORIES } from './edges.ts'
 import { FAULT_STORIES } from './faults.ts'
 import { HARDWARE_STORIES } from './hardware.ts'
 import { OTHER_STORIES } from './others.ts'
+import { SPEED_STORIES } from './speed.ts'
 import { STANDSTILL_STORIES } from './standstill.ts'
 import type { Served, Story } from './story.ts'
 import { VLLM_STORIES } from './vllm.ts'
@@ -17,6 +18,7 @@ const STORIES = [
   ...EDGE_STORIES,
   ...FAULT_STORIES,
   ...STANDSTILL_STORIES,
+  ...SPEED_STORIES,
 ]
 
 for (const story of STORIES) {

@@ -1,5 +1,5 @@
 import { formatDuration } from '../../src/config/duration.ts'
-import { UNITS } from '../../src/config/units.ts'
+import { BREACH_SIGNS, UNITS } from '../../src/config/units.ts'
 import { RULE_IDS, specOf } from '../../src/rules/rules.ts'
 
 /** The page `docs/rules.md`. */
@@ -8,7 +8,7 @@ export function rulesPage(): string {
   const rows = RULE_IDS.map((id) => {
     const spec = specOf(id)
     const { exact } = UNITS[spec.unit]
-    const sign = spec.breach === 'above' ? '>' : '≥'
+    const sign = BREACH_SIGNS[spec.breach]
     return [
       `\`${id}\``,
       spec.firesWhen,
