@@ -55,7 +55,7 @@ export function scaledClear(spec: RuleSpec, limit: number): number | undefined {
 
 /** Runs in a row and switches are clear by themselves; what is judged once for the whole run has no end. */
 function canClear({ unit, measure }: RuleSpec): boolean {
-  return unit !== 'switch' && unit !== 'runs' && measure !== undefined
+  return unit !== 'switch' && unit !== 'runs' && unit !== 'count' && measure !== undefined
 }
 
 function reachable(n: number, spec: RuleSpec, unit: UnitSpec): number | Failed | undefined {

@@ -56,6 +56,8 @@ function titleOf(notification: Notification, catalogue: Catalogue): string {
 function endOf(notification: Notification, catalogue: Catalogue): [sign: string, text: string] {
   const headline = headlineOf(notification, catalogue)
   if (notification.ended === 'restarted') return ['🔄', catalogue.title.restarted(headline)]
+  if (notification.ended === 'forgotten') return ['❔', catalogue.title.forgotten(headline)]
+  if (notification.ended === 'limit-changed') return ['🎚️', catalogue.title.limitChanged(headline)]
   if (notification.ended === 'idle') return ['💤', catalogue.title.idle(headline)]
   return ['✅', textsOf(notification.rule, catalogue).over]
 }

@@ -3,6 +3,7 @@ import { adviceRu } from './ru/advice.ts'
 import { engineRulesRu } from './ru/engine-rules.ts'
 import { failuresRu } from './ru/failures.ts'
 import { faultRulesRu } from './ru/fault-rules.ts'
+import { hardwareRulesRu } from './ru/hardware-rules.ts'
 import { inner, n, times, tokens } from './ru/phrases.ts'
 import { serverRulesRu } from './ru/server-rules.ts'
 import { xidsRu } from './ru/xids.ts'
@@ -31,6 +32,9 @@ const SIGNALS: Readonly<Record<string, string>> = {
   gpu_utilisation: 'загрузка GPU',
   gpu_temperature: 'температура GPU',
   gpu_xid: 'ошибки XID',
+  gpu_remap_failed: 'сбои замены строк памяти',
+  gpu_remapped_rows: 'заменённые строки памяти',
+  gpu_throttle: 'причины снижения частот',
   observer_degraded: 'состояние наблюдателя шлюза',
   upstream_health: 'здоровье апстримов',
   admission_rejected: 'отклонённые запросы',
@@ -113,7 +117,7 @@ const withDetail = (detail: string | undefined) => (detail === undefined ? '' : 
 
 export const ru: Catalogue = {
   format: n,
-  rules: { ...engineRulesRu, ...serverRulesRu, ...faultRulesRu },
+  rules: { ...engineRulesRu, ...serverRulesRu, ...faultRulesRu, ...hardwareRulesRu },
   failures: failuresRu,
   verdicts: {
     'load-grew': loadGrew,
@@ -140,6 +144,8 @@ export const ru: Catalogue = {
   title: {
     repeated: (headline, lasted) => `${headline}, уже ${lasted}`,
     restarted: (headline) => `Закончилось перезапуском: «${headline}»`,
+    forgotten: (headline) => `Неизвестно, прошло ли: «${headline}»`,
+    limitChanged: (headline) => `Порог изменён, больше не тревога: «${headline}»`,
     idle: (headline) => `Закрыто, трафика нет: «${headline}»`,
     late: (headline) => `Было: «${headline}»`,
     digest: (worse, over) =>
@@ -166,6 +172,9 @@ export const ru: Catalogue = {
       clear: undefined,
       idle: '15 минут нет запросов: тревога закрыта, но улучшения мы не видели.',
       restarted: 'Закончилось, потому что сервер перезапустился: ждавшие запросы потеряны.',
+      forgotten:
+        'Экспортёр перезапускался или больше её не показывает, так что ничего не известно. Проверьте GPU вручную (nvidia-smi, dmesg).',
+      'limit-changed': 'По новому порогу это уже не нарушение.',
     },
     was: (from, to, ms, detail) =>
       `Было с ${from} до ${to} (${n.lasted(ms)})${withDetail(detail)}. Сообщаем с опозданием: пуш-сервер был недоступен.`,

@@ -37,6 +37,7 @@ export interface Fact {
   beat?: Notification['beat']
   gap?: Notification['gap']
   refusal?: Notification['refusal']
+  alternates?: true
   failure?: Failure
   backend?: Backend
 }
@@ -96,6 +97,8 @@ export interface Catalogue {
     repeated(headline: string, lasted: string): string
     restarted(headline: string): string
     idle(headline: string): string
+    forgotten(headline: string): string
+    limitChanged(headline: string): string
     late(headline: string): string
     digest(worse: number, over: number): string
     digestOver(over: number): string
@@ -116,7 +119,7 @@ export interface Catalogue {
     sparkOf: { queue: string; wait: string; memory: string }
     /** `“Queue is growing” lasted 12 min, 97 waiting at most.` */
     lasted(headline: string, ms: number, detail: string | undefined): string
-    ended: { clear: string | undefined; idle: string; restarted: string }
+    ended: { clear: string | undefined; idle: string; restarted: string; forgotten: string; 'limit-changed': string }
     was(from: string, to: string, ms: number, detail: string | undefined): string
     /** Several times between the two. */
     wasOften(times: number, from: string, to: string, detail: string | undefined): string

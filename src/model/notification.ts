@@ -199,6 +199,8 @@ const ABOUT_FIELDS = {
   over: unchecked<number>(),
   /** `slo`: milliseconds within which the first token should come. */
   within: unchecked<number>(),
+  /** `restarts`: an older process answers in between, so that these are two servers at one address. */
+  alternates: z.exactOptional(z.literal(true)),
   /** `heartbeat`: milliseconds; `never`: no beat ever came. */
   beat: z.exactOptional(
     open({
@@ -246,8 +248,8 @@ const NOTIFICATION = open({
   limit: maybeNumber,
   /** The worst value of the incident. */
   peak: maybeNumber,
-  /** How a resolved one ended. */
-  ended: unchecked<'clear' | 'idle' | 'restarted'>(),
+  /** How a resolved one ended. `forgotten`: what told of it is gone, so that it is not known to be over. */
+  ended: unchecked<'clear' | 'idle' | 'restarted' | 'forgotten' | 'limit-changed'>(),
   /** For falls and siblings: the past or the siblings' median that the value was compared with. */
   usual: maybeNumber,
   /** `gap`: milliseconds without a run, and the usual interval. */

@@ -1,7 +1,17 @@
 import type { Signal } from './signals.ts'
 
 /** What a rule's number is; how each is written and shown stands in `config/units.ts`. */
-export type RuleUnit = 'requests' | 'seconds' | 'share' | 'fall' | 'times' | 'per-second' | 'runs' | '°C' | 'switch'
+export type RuleUnit =
+  | 'requests'
+  | 'seconds'
+  | 'share'
+  | 'fall'
+  | 'times'
+  | 'per-second'
+  | 'runs'
+  | 'count'
+  | '°C'
+  | 'switch'
 
 /** What a rule reads of an answer. */
 export interface Needs {

@@ -1,4 +1,5 @@
 import type { Config } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import { causeOf } from '../model/failure.ts'
 import type { Notification } from '../model/notification.ts'
 import { type Observation, wordsOf } from '../model/observation.ts'
@@ -118,7 +119,7 @@ function conclude(
     alerts: judgement.alerts,
     baselines: calm && one.readings ? learnFrom(one, work, now) : one.after.baselines,
     // A code that appeared while `down` held the rule back is still to be told.
-    xids: isHeld(one, judgement) ? one.before.xids : one.after.xids,
+    ...(isHeld(one, judgement) ? heldBack(one.before) : {}),
     gpus: Object.fromEntries(Object.entries(one.after.gpus).filter(([, at]) => now - at < LOST_GPU_KEPT)),
   }
   const { observation } = one
@@ -135,6 +136,10 @@ function conclude(
 
 function isHeld({ before }: Snapshot, { alerts }: EndpointJudgement): boolean {
   return alerts.down?.phase === 'firing' && before.goodAt !== undefined
+}
+
+function heldBack({ xids, remapped }: EndpointState): Partial<EndpointState> {
+  return { xids, ...defined({ remapped }) }
 }
 
 function resultOf(one: Snapshot, alerts: Record<string, Alert>, kind: EndpointResult['verdict']): EndpointResult {

@@ -88,7 +88,9 @@ function judgeSubject(
   const alert = measured.renewed && judgement === 'breach' ? undefined : before
   const stepped = step(alert, judgement, rule, { now, value: measured.value, interval })
   const next = afterStep(stepped.alert, alert, rule, heldBy ? 'held' : judgement, context)
-  const reason = next.idle ? 'resolved' : stepped.reason
+  const byLimit = isUnderNewLimit(alert, rule, judgement)
+  const reason = next.idle || byLimit ? 'resolved' : stepped.reason
+  const ended = byLimit ? 'limit-changed' : endOf(next, measured)
   const after = reason === 'resolved' ? 'ok' : (next.alert?.phase ?? 'ok')
   out.decisions.push({
     rule,
@@ -100,9 +102,28 @@ function judgeSubject(
     heldBy,
     snapshot,
   })
-  if (next.alert && reason !== 'resolved') out.alerts[key] = toldAs(next.alert, { reason, rule, measured }, snapshot)
+  if (next.alert && reason !== 'resolved')
+    out.alerts[key] = toldAs(withLimit(next.alert, rule, judgement), { reason, rule, measured }, snapshot)
   else delete out.alerts[key]
-  if (reason && next.alert) tell({ reason, rule, measured, alert: next.alert, idle: next.idle, key }, context, out)
+  if (reason && next.alert) tell({ reason, rule, measured, alert: next.alert, ended, key }, context, out)
+}
+
+type Ended = NonNullable<Notification['ended']>
+
+function endOf({ alert, idle }: { alert: Alert | undefined; idle: boolean }, { forgotten }: Measured): Ended {
+  if (forgotten) return 'forgotten'
+  return idle ? 'idle' : alert?.restarted ? 'restarted' : 'clear'
+}
+
+/** Its limit was changed while it fired, and by the new one it is no breach: over at once, lest a reminder contradict itself. */
+function isUnderNewLimit(alert: Alert | undefined, rule: Rule, judgement: Judgement): boolean {
+  if (alert?.phase !== 'firing' || alert.limit === undefined || alert.limit === rule.limit) return false
+  return judgement === 'clear' || judgement === 'between'
+}
+
+/** The limit that it was judged by last, while it fires. */
+function withLimit(alert: Alert, { limit }: Rule, judgement: Judgement): Alert {
+  return alert.phase === 'firing' && judgement !== 'unknown' ? { ...alert, limit } : alert
 }
 
 /** Drops the alerts of subjects that are gone for good, without a message. */
@@ -123,7 +144,11 @@ function afterStep(
   const { snapshot, now } = context
   const { idleSince, restarted, ...rest } = alert
   // What still holds after a restart was not ended by it.
-  const byRestart = snapshot.restarted || (restarted && judgement !== 'breach') ? { restarted: true as const } : {}
+  const byRestart = specOf(rule.id).outlivesRestart
+    ? {}
+    : snapshot.restarted || (restarted && judgement !== 'breach')
+      ? { restarted: true as const }
+      : {}
   const kept = { ...rest, ...byRestart }
   if (!rule.idles || !snapshot.readings)
     return { alert: { ...kept, ...(idleSince === undefined ? {} : { idleSince }) }, idle: false }
@@ -150,14 +175,14 @@ interface Change {
   rule: Rule
   measured: Measured
   alert: Alert
-  /** It ends for lack of traffic. */
-  idle: boolean
+  /** How it ends, if it does. */
+  ended: Ended
   /** Of the alert in the state. */
   key: string
 }
 
 function tell(change: Change, { now, snapshot, outbox }: Context, out: EndpointJudgement): void {
-  const { reason, rule, measured, alert, idle, key } = change
+  const { reason, rule, measured, alert, ended, key } = change
   const incident = `${snapshot.endpoint.name}|${rule.id}|${measured.subject ?? ''}@${alert.firedAt}`
   const queued = outbox.filter((item) => item.notification.incident === incident)
   const about =
@@ -179,7 +204,7 @@ function tell(change: Change, { now, snapshot, outbox }: Context, out: EndpointJ
     return
   }
   out.overtaken.add(incident)
-  const end = { endedAt: now, ended: idle ? 'idle' : alert.restarted ? 'restarted' : 'clear' } as const
+  const end = { endedAt: now, ended }
   const fired = queued.find((item) => item.notification.reason === 'fired')
   if (fired) {
     const maybeSent = fired.claim || fired.notification.maybeSent ? { maybeSent: true } : {}

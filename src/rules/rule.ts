@@ -57,6 +57,8 @@ export interface RuleSpec {
 
   /** Closes as idle when no traffic came for 15 minutes. */
   idles?: true
+  /** A restart of the process that is asked says nothing about its end. */
+  outlivesRestart?: true
   /** While it fires, the numbers of these rules mean nothing. */
   holds?: 'all' | readonly string[]
   /** Compared with the endpoint's own past: what has lasted for a day is the new usual. */

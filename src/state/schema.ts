@@ -30,6 +30,8 @@ const ALERT = z.object({
   breachRuns: z.optional(count),
   /** The worst value since it began. */
   peak: z.optional(z.number()),
+  /** The limit that it was judged by last, while firing. */
+  limit: z.optional(z.number()),
   /** The last push about it was accepted. Absent while none was. */
   lastSentAt: z.optional(time),
   /** No traffic since, while firing. */
@@ -94,6 +96,12 @@ const ENDPOINT_STATE = z.object({
   gpus: z.record(z.string(), time),
   /** GPU → its last XID. */
   xids: z.record(z.string(), z.number()),
+  /** GPU → its memory rows that were replaced, and when there were more the last time. */
+  remapped: z.optional(z.record(z.string(), z.object({ rows: count, grewAt: z.optional(time) }))),
+  /** Restarts within the last hour, oldest first. */
+  restarts: z.optional(z.array(time)),
+  /** The last time that a process answered which had started before the one that answered last. */
+  olderAt: z.optional(time),
   model: z.optional(z.string()),
   /** By rule, or `rule@subject`. */
   alerts: z.record(z.string(), ALERT),
