@@ -144,6 +144,9 @@ export const en: Catalogue = {
   signal: (name) => SIGNALS[name] ?? name,
   title: {
     repeated: (headline, lasted) => `${headline}, for ${lasted} now`,
+    worse: (headline) => `Worse: ${inner(headline)}`,
+    comesAndGoes: (headline) => `Comes and goes: ${inner(headline)}`,
+    cameAndWent: (headline, times) => `Came and went ${often(times)}: ${inner(headline)}`,
     restarted: (headline) => `Over after a restart: “${headline}”`,
     forgotten: (headline) => `Not known to be over: “${headline}”`,
     limitChanged: (headline) => `Limit changed, no longer: “${headline}”`,
@@ -167,6 +170,14 @@ export const en: Catalogue = {
       `${what === undefined ? '' : `${what} `}${bars} ${first} → ${last}${minutes === undefined ? '' : ` in ${n.seconds(minutes * 60)}`}`,
     sparkOf: { queue: 'Queue', wait: 'Wait', memory: 'Memory' },
     lasted: (headline, ms, detail) => `“${headline}” lasted ${n.lasted(ms)}${withDetail(detail)}.`,
+    also: (parts) => `Also: ${parts.join('; ')}.`,
+    began: (times) => `It came and went ${often(times)} in that time.`,
+    comesAndGoes: (times, since, stays) =>
+      stays
+        ? `It came and went ${often(times)} since ${since}; for an hour it has been there without a break.`
+        : `Began ${often(times)} since ${since}. Its ends and beginnings are not told until an hour has passed without either.`,
+    cameAndWent: (times, since, bad, detail) =>
+      `Began ${often(times)} since ${since}, ${n.lasted(bad)} of trouble in all${withDetail(detail)}. Calm for an hour.`,
     ended: {
       clear: undefined,
       idle: 'No traffic for 15 minutes: closed as idle, not seen to be better.',

@@ -143,6 +143,9 @@ export const ru: Catalogue = {
   signal: (name) => SIGNALS[name] ?? name,
   title: {
     repeated: (headline, lasted) => `${headline}, уже ${lasted}`,
+    worse: (headline) => `Хуже: ${inner(headline)}`,
+    comesAndGoes: (headline) => `Повторяется: ${inner(headline)}`,
+    cameAndWent: (headline, times) => `Повторилось ${often(times)}: ${inner(headline)}`,
     restarted: (headline) => `Закончилось перезапуском: «${headline}»`,
     forgotten: (headline) => `Неизвестно, прошло ли: «${headline}»`,
     limitChanged: (headline) => `Порог изменён, больше не тревога: «${headline}»`,
@@ -168,6 +171,14 @@ export const ru: Catalogue = {
       `${what === undefined ? '' : `${what} `}${bars} ${first} → ${last}${minutes === undefined ? '' : ` за ${n.seconds(minutes * 60)}`}`,
     sparkOf: { queue: 'Очередь', wait: 'Ожидание', memory: 'Память' },
     lasted: (headline, ms, detail) => `«${headline}»: длилось ${n.lasted(ms)}${withDetail(detail)}.`,
+    also: (parts) => `Кроме того: ${parts.join('; ')}.`,
+    began: (times) => `За это время проблема возвращалась ${often(times)}.`,
+    comesAndGoes: (times, since, stays) =>
+      stays
+        ? `С ${since} повторилось ${often(times)}, последний час держится без перерыва.`
+        : `Повторилось ${often(times)} с ${since}. О новых повторах не сообщаем, пока час не пройдёт без изменений.`,
+    cameAndWent: (times, since, bad, detail) =>
+      `Повторилось ${often(times)} с ${since}, всего длилось ${n.lasted(bad)}${withDetail(detail)}. Уже час спокойно.`,
     ended: {
       clear: undefined,
       idle: '15 минут нет запросов: тревога закрыта, но улучшения мы не видели.',

@@ -36,6 +36,8 @@ export interface Rule {
   unit: RuleUnit
   breach: 'above' | 'at-or-above' | 'below'
   limit: number
+  /** Beyond it the trouble is told as critical, once. */
+  critical?: number | undefined
   clear: number | undefined
   /** So many runs in a row it must be a breach; absent: one. */
   runs?: number

@@ -9,7 +9,7 @@ import type { Snapshot } from './snapshot.ts'
 import { FIRST_READING, NO_TRAFFIC, SHORT_PAST, tooFewObserved } from './unknown.ts'
 import { timePerTokenOf } from './workload.ts'
 
-const slow = { ...base, about: 'engine', sign: '🐢', idles: true } as const
+const slow = { ...base, symptom: true, about: 'engine', sign: '🐢', idles: true } as const
 
 export const latencyRules = ruleset({
   ttft: {

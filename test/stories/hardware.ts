@@ -305,7 +305,7 @@ export const HARDWARE_STORIES: readonly Story[] = [
     runs: [...from(0, 5, () => gateway({ kv: 0.9 })), { minute: 6, served: gateway({ kv: 0.9, running: 64 }) }],
     pushes: [
       [5, 'fired', 'kv_cache'],
-      [6, 'fired', 'inflight'],
+      [6, 'worse', 'inflight'],
     ],
   },
   {
