@@ -1,5 +1,6 @@
 import { defined } from '../model/defined.ts'
 import type { About, AlertContext, Notification, Reason, Symptom } from '../model/notification.ts'
+import type { Rule } from '../model/rule.ts'
 import { ruleOf, subjectOf } from '../state/alert-key.ts'
 import { isClaimed } from '../state/outbox.ts'
 import type { Incident, Outgoing } from '../state/schema.ts'
@@ -62,9 +63,11 @@ function seenOf(kind: string, own: readonly Judged[], before: Incident | undefin
 
 function firingOf({ key, rule, measured, judgement, alert, began, renewed }: Judged): Firing {
   const { value } = measured ?? {}
-  const critical = rule.critical !== undefined && value !== undefined && value > rule.critical
+  const critical = value !== undefined && isBeyond(value, rule)
   const lasts = judgement === 'breach' || judgement === 'between'
-  return { key, priority: rule.priority, repeat: rule.repeat, peak: alert.peak, lasts, began, renewed, critical }
+  const lowIsWorse = rule.breach === 'below'
+  const { priority, repeat } = rule
+  return { key, priority, repeat, peak: alert.peak, lowIsWorse, lasts, began, renewed, critical }
 }
 
 /**
@@ -186,10 +189,7 @@ function factOf(key: string, judged: Judged | undefined, { symptoms }: Incident,
   const subject = subjectOf(key)
   const rule = judged?.rule ?? endpoint.rules.find(({ id }) => id === ruleOf(key))
   const { value, usual, atLeast } = judged?.measured ?? {}
-  const peak =
-    judged?.alert.peak === undefined
-      ? symptoms[key]?.peak
-      : Math.max(judged.alert.peak, symptoms[key]?.peak ?? judged.alert.peak)
+  const peak = symptoms[key]?.peak ?? judged?.alert.peak
   const fires = judged !== undefined && judged.ended === undefined
   return {
     ...(fires ? describe(key, snapshot) : (symptoms[key]?.about ?? describe(key, snapshot))),
@@ -213,8 +213,12 @@ function rounded(value: number | undefined): number | undefined {
 
 function criticalOf(main: Judged | undefined): number | undefined {
   const { value } = main?.measured ?? {}
-  const limit = main?.rule.critical
-  return limit !== undefined && value !== undefined && value > limit ? limit : undefined
+  return main && value !== undefined && isBeyond(value, main.rule) ? main.rule.critical : undefined
+}
+
+function isBeyond(value: number, { critical, breach }: Rule): boolean {
+  if (critical === undefined) return false
+  return breach === 'below' ? value < critical : value > critical
 }
 
 /** How often the most restless of its symptoms began to fire, where that is worth a word. */

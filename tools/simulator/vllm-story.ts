@@ -7,7 +7,7 @@ import { bar, type SimulatedServer, type Story } from './story.ts'
 /** Requests a second from this minute on, and what a person would say about it. */
 const LOAD: readonly (readonly [minute: number, arrivals: number, words: string])[] = [
   [0, 2, 'an ordinary day: 2 requests a second'],
-  [11, 4.2, 'a campaign goes out: 4.2 requests a second, more than this GPU can do'],
+  [11, 4.4, 'a campaign goes out: 4.4 requests a second, more than this GPU can do'],
   [14, 1.2, 'it is over: 1.2 requests a second'],
 ]
 
