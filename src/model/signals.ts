@@ -175,6 +175,8 @@ export interface Readings {
   settings: Record<string, string>
   /** Which series fed which signal: `waiting` → `vllm:num_requests_waiting`. */
   sources: Partial<Record<Signal, string>>
+  /** The failed requests are counted among the finished ones, although by another series. */
+  failedAmong?: true
   faults: DataFault[]
   /** Lines that could not be read. */
   malformed: number

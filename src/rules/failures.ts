@@ -15,7 +15,6 @@ export const failureRules = ruleset({
     limit: 0.05,
     clear: 0.01,
     priority: 8,
-    backends: ['vllm', 'tgi', 'tei', 'sglang', 'gateway'],
     needs: { signals: ['finished', 'failed', 'http_failed'], absentUntilFirst: ['failed', 'http_failed'] },
     measure: number('failed_share'),
     unknownReason: ({ window }) => (window ? tooFew(endedIn(window.counters), REQUESTS_AT_LEAST) : FIRST_READING),

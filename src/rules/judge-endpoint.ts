@@ -1,3 +1,5 @@
+import { TABLES } from '../backends/backends.ts'
+import type { BackendTable, ScrapedBackend } from '../model/backend.ts'
 import type { Rule } from '../model/rule.ts'
 import { alertKey, ruleOf, subjectOf } from '../state/alert-key.ts'
 import type { Alert, End } from '../state/schema.ts'
@@ -68,8 +70,9 @@ function holderOf({ id }: Rule, alerts: Readonly<Record<string, Alert>>): string
   })
 }
 
-function judgeRule(rule: Rule, heldBy: string | undefined, context: Context, out: EndpointJudgement): void {
+function judgeRule(set: Rule, heldBy: string | undefined, context: Context, out: EndpointJudgement): void {
   const { snapshot } = context
+  const rule = withLimitsOfSeries(set, snapshot)
   const before = snapshot.before.alerts
   for (const [key, alert] of Object.entries(before)) {
     if (ruleOf(key) === rule.id) out.alerts[key] = alert // stays, unless measured below
@@ -84,6 +87,18 @@ function judgeRule(rule: Rule, heldBy: string | undefined, context: Context, out
     if (alert.phase === 'firing' && key in out.alerts) out.judged.push(unmeasured(key, rule, alert))
   if (others.length > 0 || (measure && all.length === 0))
     out.decisions.push(...notMeasured(rule, others, heldBy, snapshot))
+}
+
+/** A series that counts more than others do brings its own limits, where nobody set any. */
+export function withLimitsOfSeries(rule: Rule, { backend, readings }: Pick<Snapshot, 'backend' | 'readings'>): Rule {
+  const table: BackendTable | undefined = TABLES[backend as ScrapedBackend]
+  if (!rule.isDefault || !readings || !table) return rule
+  for (const signal of rule.needs.signals) {
+    const alias = table.signals[signal]?.from.find(({ name }) => name === readings.sources[signal])
+    const limits = alias?.limits?.[rule.id]
+    if (limits) return { ...rule, ...limits }
+  }
+  return rule
 }
 
 function judgeSubject(

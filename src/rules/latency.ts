@@ -20,7 +20,6 @@ export const latencyRules = ruleset({
     limit: 3,
     clear: 2,
     priority: 8,
-    backends: ['vllm', 'sglang'],
     tells: ['ttft_p99'],
     delaysRequests: true,
     advise: ofEngine(),
@@ -32,7 +31,6 @@ export const latencyRules = ruleset({
     limit: undefined,
     for: 5 * MINUTE,
     priority: 6,
-    backends: ['vllm', 'tgi', 'sglang'],
     advise: ofEngine(lookAtGpu),
   },
   token_time: {
@@ -45,7 +43,7 @@ export const latencyRules = ruleset({
     clear: 1.4,
     for: 10 * MINUTE,
     priority: 7,
-    backends: ['vllm', 'tgi', 'sglang', 'llamacpp'],
+    with: 'running',
     needs: { signals: ['itl', 'decode_seconds'], oneIsEnough: true, also: ['running'] },
     measure: (snapshot, _, { now }) => [slowerThanUsual(snapshot, now)],
     unknownReason: noTokenTime,
@@ -61,7 +59,6 @@ export const latencyRules = ruleset({
     about: 'queue',
     limit: undefined,
     priority: 7,
-    backends: ['vllm', 'tgi', 'tei', 'sglang'],
     delaysRequests: true,
     advise: ofEngine(),
   },
@@ -72,7 +69,6 @@ export const latencyRules = ruleset({
     limit: undefined,
     for: 5 * MINUTE,
     priority: 6,
-    backends: ['vllm', 'tgi', 'tei', 'sglang', 'gateway'],
     advise: ofEngine(),
   },
   slo: {
@@ -84,7 +80,6 @@ export const latencyRules = ruleset({
     breach: 'below',
     limit: 0.99,
     priority: 8,
-    backends: ['vllm', 'sglang'],
     needs: { signals: ['ttft'] },
     measure: (snapshot, rule, { now }) => [objective(snapshot, rule.limit, now)],
     unknownReason: ({ last, after }) =>

@@ -2,7 +2,7 @@ import type { Numbers } from '../model/notification.ts'
 import { MEAN_AT_LEAST } from '../signals/quantile.ts'
 import { ofEngine } from '../verdict/advice.ts'
 import { type Measured, UNKNOWN } from './measured.ts'
-import { base, number, QUEUES, ruleset } from './rule.ts'
+import { base, number, ruleset } from './rule.ts'
 import type { Snapshot } from './snapshot.ts'
 import { tooFewObserved } from './unknown.ts'
 
@@ -21,7 +21,7 @@ export const queueRules = ruleset({
     critical: 200,
     clear: 10,
     priority: 8,
-    backends: QUEUES,
+    except: ['gateway'],
     needs: { signals: ['waiting'], also: ['waiting_deferred'] },
     measure: ({ derived }) => [{ value: forRoom(derived.numbers) }],
     tells: ['waiting', 'running'],
@@ -34,7 +34,6 @@ export const queueRules = ruleset({
     breach: 'at-or-above',
     limit: undefined,
     priority: 8,
-    backends: [...QUEUES, 'gateway'],
     needs: { signals: ['waiting', 'running'], oneIsEnough: true },
     measure: (snapshot) => [inflight(snapshot)],
     tells: ['waiting', 'running'],
@@ -47,7 +46,7 @@ export const queueRules = ruleset({
     breach: 'at-or-above',
     limit: 5,
     priority: 7,
-    backends: QUEUES,
+    except: ['gateway'],
     needs: { signals: ['waiting'] },
     measure: (snapshot) => [growth(snapshot)],
     unknownReason: (snapshot) =>
@@ -62,7 +61,6 @@ export const queueRules = ruleset({
     limit: 2,
     clear: 1,
     priority: 8,
-    backends: ['vllm', 'tgi', 'tei', 'sglang'],
     needs: { signals: ['queue_wait'] },
     measure: number('queue_wait'),
     unknownReason: (snapshot) => tooFewObserved('queue_wait', MEAN_AT_LEAST, snapshot),

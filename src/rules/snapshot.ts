@@ -2,6 +2,7 @@ import { TABLES } from '../backends/backends.ts'
 import type { Backend, BackendTable, ScrapedBackend } from '../model/backend.ts'
 import type { Endpoint } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
+import type { DerivedSignal } from '../model/notification.ts'
 import type { Observation } from '../model/observation.ts'
 import type { DataFault, Readings } from '../model/signals.ts'
 import { type Derived, derive } from '../signals/derive.ts'
@@ -56,8 +57,7 @@ export function takeSnapshot(
   const derived = derive(readings, over)
   const inside = insideOf(readings)
   const table = TABLES[backend as ScrapedBackend] as BackendTable | undefined
-  // A gateway counts a request when it ends, so answers that take minutes do not mean a standstill.
-  const motions = backend === 'gateway' || inside === undefined ? {} : motionsOf(readings, last)
+  const motions = countsAtTheEnd(table) || inside === undefined ? {} : motionsOf(readings, last)
   const standing = standingOf(memory.restarted ? undefined : before.standing, motions, table, now)
   const noProgress = last && lacksProgress(motions, standing, readings, table, now)
   const modelMissing = readings.modelFound ? undefined : endpoint.model
@@ -193,6 +193,11 @@ function lacksProgress(
   return stands !== undefined && stands.runs > 0 && patience !== undefined && now - stands.moved >= patience
 }
 
+/** A gateway counts a request when it ends, so answers that take minutes do not mean a standstill. */
+function countsAtTheEnd(table: BackendTable | undefined): boolean {
+  return table?.isGateway === true && table.signals.steps === undefined
+}
+
 function insideAt(
   before: EndpointState['inside'],
   times: readonly number[],
@@ -209,14 +214,8 @@ function recentOf(derived: Derived, backend: Backend, now: number): EndpointStat
   return [now, numbers[mainSignal(backend)] ?? null, numbers.kv_cache ?? null]
 }
 
-export function mainSignal(backend: Backend) {
+export function mainSignal(backend: Backend): DerivedSignal {
   switch (backend) {
-    case 'vllm':
-    case 'tgi':
-    case 'tei':
-    case 'sglang':
-    case 'llamacpp':
-      return 'waiting'
     case 'gateway':
       return 'kv_cache'
     case 'ollama':
@@ -227,8 +226,10 @@ export function mainSignal(backend: Backend) {
       return 'gpu_memory'
     case 'heartbeat-check':
       return 'beat_age'
-    default:
-      return backend satisfies never
+    default: {
+      const { signals } = TABLES[backend]
+      return (['waiting', 'kv_cache', 'running'] as const).find((signal) => signals[signal]) ?? 'requests_per_second'
+    }
   }
 }
 

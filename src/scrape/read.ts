@@ -51,6 +51,7 @@ function readSignal(wanted: WantedSignal, reading: Reading): void {
     const found = readAlias(wanted, alias, reading)
     if (!found) continue
     note(reading.readings, wanted.signal, alias.name, found.fault)
+    if (alias.among) reading.readings.failedAmong = true
     return
   }
 }

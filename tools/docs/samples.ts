@@ -1,6 +1,6 @@
 import { FAILURE_KINDS, type Failure } from '../../src/model/failure.ts'
 import type { AlertContext, Notification, Numbers, Verdict } from '../../src/model/notification.ts'
-import { RULE_IDS, type RuleId, specOf } from '../../src/rules/rules.ts'
+import { backendsOf, RULE_IDS, type RuleId, specOf } from '../../src/rules/rules.ts'
 
 /** A message as a reader may get it: what it shows, and the notifications of its group. */
 export interface Sample {
@@ -36,8 +36,8 @@ export function samples(): Sample[] {
 function plainSamples(written: readonly Sample[]): Sample[] {
   const shown = new Set(written.flatMap(({ notifications }) => notifications.map(({ rule }) => rule)))
   return RULE_IDS.filter((id) => !shown.has(id)).map((id) => {
-    const { limit = 1, backends } = specOf(id)
-    const [backend = 'vllm'] = backends
+    const { limit = 1 } = specOf(id)
+    const [backend = 'vllm'] = backendsOf(id)
     return { name: id, notifications: [notification(id, { value: limit * 1.1, limit, context: context({ backend }) })] }
   })
 }
