@@ -6,7 +6,7 @@ import { lookAtGpu, ofEngine } from '../verdict/advice.ts'
 import { type Measured, UNKNOWN } from './measured.ts'
 import { base, MINUTE, type RuleSpec, ruleset } from './rule.ts'
 import type { Snapshot } from './snapshot.ts'
-import { FIRST_READING, NO_TRAFFIC, SHORT_PAST, tooFewObserved } from './unknown.ts'
+import { FIRST_READING, judgedSince, NO_TRAFFIC, SHORT_PAST, tooFewObserved, widenedTo } from './unknown.ts'
 import { timePerTokenOf } from './workload.ts'
 
 const slow = { ...base, about: 'engine', sign: '🐢', idles: true } as const
@@ -16,7 +16,7 @@ export const latencyRules = ruleset({
   ttft: {
     ...symptom,
     ...quantileOf('ttft', 99),
-    firesWhen: 'the p99 of the time to first token in the window is above the limit',
+    firesWhen: `the p99 of the time to first token in the window is above the limit; with fewer than ${QUANTILE_AT_LEAST} requests the window is widened, up to an hour`,
     limit: 3,
     clear: 2,
     priority: 8,
@@ -133,5 +133,7 @@ function quantileOf<H extends 'ttft' | 'itl' | 'e2e' | 'queue_wait', P extends 9
         ? "only known to be at least this: the limit is above the server's largest bucket"
         : tooFewObserved(histogram, QUANTILE_AT_LEAST, snapshot),
     decidedBy: { histogram, as: `p${percent}` },
+    since: (snapshot) => judgedSince(snapshot, histogram),
+    describe: (snapshot) => widenedTo(snapshot, histogram),
   } as const satisfies Partial<RuleSpec>
 }

@@ -4,7 +4,7 @@ import { ofEngine } from '../verdict/advice.ts'
 import { type Measured, UNKNOWN } from './measured.ts'
 import { base, number, ruleset } from './rule.ts'
 import type { Snapshot } from './snapshot.ts'
-import { tooFewObserved } from './unknown.ts'
+import { judgedSince, tooFewObserved, widenedTo } from './unknown.ts'
 
 const queue = { ...base, symptom: true, about: 'queue', delaysRequests: true, advise: ofEngine() } as const
 /** Runs over which a queue must keep growing. */
@@ -55,7 +55,7 @@ export const queueRules = ruleset({
   },
   queue_wait: {
     ...queue,
-    firesWhen: 'the mean time in the queue, of the requests finished in the window, is above the limit',
+    firesWhen: `the mean time in the queue, of the requests finished in the window, is above the limit; with fewer than ${MEAN_AT_LEAST} the window is widened, up to an hour`,
     sign: '⏳',
     unit: 'seconds',
     limit: 2,
@@ -65,6 +65,8 @@ export const queueRules = ruleset({
     measure: number('queue_wait'),
     unknownReason: (snapshot) => tooFewObserved('queue_wait', MEAN_AT_LEAST, snapshot),
     decidedBy: { histogram: 'queue_wait', as: 'mean' },
+    since: (snapshot) => judgedSince(snapshot, 'queue_wait'),
+    describe: (snapshot) => widenedTo(snapshot, 'queue_wait'),
     idles: true,
     tells: ['queue_wait'],
   },

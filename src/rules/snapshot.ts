@@ -8,7 +8,8 @@ import type { DataFault, Readings } from '../model/signals.ts'
 import { type Derived, derive } from '../signals/derive.ts'
 import { allAbove } from '../signals/quantile.ts'
 import { addToSlo } from '../signals/slo.ts'
-import { type Increases, increases, remember, sinceLast } from '../signals/window.ts'
+import { windowStart } from '../signals/thinning.ts'
+import { type Increases, overWindow, remember, sinceLast } from '../signals/window.ts'
 import type { EndpointState } from '../state/schema.ts'
 import { missingSignals, seenSignals } from './missing.ts'
 import { remappedOf, restartsOf } from './remembered.ts'
@@ -27,6 +28,8 @@ export interface Snapshot {
   derived: Derived
   /** Since the oldest kept reading in the window, and since the last good answer. Absent on the first reading. */
   window: Increases | undefined
+  /** Index of the oldest reading inside the window. */
+  windowFrom: number
   last: Increases | undefined
   restarted: boolean
   /** Work is reported, now and at the last reading, and nothing moved in between. `undefined`: not known. */
@@ -52,7 +55,7 @@ export function takeSnapshot(
   if (observation.up !== true) return withoutReadings(observation, before, backend, now)
   const { endpoint, readings } = observation
   const memory = remember(before.history, readings, now, window)
-  const over = increases(memory.history)
+  const over = overWindow(memory.history, window)
   const last = sinceLast(memory.history)
   const derived = derive(readings, over)
   const inside = insideOf(readings)
@@ -94,6 +97,7 @@ export function takeSnapshot(
     readings,
     derived,
     window: over,
+    windowFrom: windowStart(memory.history.times, window),
     last,
     restarted: memory.restarted,
     noProgress,
@@ -123,6 +127,7 @@ function withoutReadings(observation: Observation, before: EndpointState, backen
     readings: undefined,
     derived: { numbers: failed ? { up: 0 } : {}, atLeast: [], faults: [] },
     window: undefined,
+    windowFrom: 0,
     last: undefined,
     restarted: false,
     noProgress: undefined,

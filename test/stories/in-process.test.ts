@@ -10,6 +10,7 @@ import { SPEED_STORIES } from './speed.ts'
 import { STANDSTILL_STORIES } from './standstill.ts'
 import type { Served, Story } from './story.ts'
 import { VLLM_STORIES } from './vllm.ts'
+import { WIDENED_STORIES } from './widened.ts'
 
 const STORIES = [
   ...VLLM_STORIES,
@@ -19,6 +20,7 @@ const STORIES = [
   ...FAULT_STORIES,
   ...STANDSTILL_STORIES,
   ...SPEED_STORIES,
+  ...WIDENED_STORIES,
 ]
 
 for (const story of STORIES) {

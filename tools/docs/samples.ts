@@ -330,6 +330,16 @@ function engines(): Sample[] {
         }),
       ],
     },
+    {
+      name: 'few requests that wait long',
+      notifications: [
+        notification('queue_wait', {
+          value: 41,
+          span: 14 * MINUTE,
+          context: context({ numbers: { waiting: 5, running: 1, queue_wait: 41 } }),
+        }),
+      ],
+    },
     { name: 'prefix hits', notifications: [notification('prefix_hits', { value: 0.65, usual: 0.34 })] },
     {
       name: 'prefix hits after a restart',
