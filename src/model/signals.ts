@@ -169,6 +169,8 @@ export interface Readings {
   startedAt?: number
   /** The model for display, where the server names it. */
   model?: string
+  /** All that the page names, where they are several and none was chosen. */
+  models?: readonly string[]
   /** Which server, and roughly which version, the names on the page belong to. */
   server?: string
   /** The server's own settings, as published (`vllm:cache_config_info`). */

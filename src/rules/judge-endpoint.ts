@@ -113,7 +113,13 @@ function judgeSubject(
   const before = snapshot.before.alerts[key]
   const alert = measured.renewed && judgement === 'breach' ? undefined : before
   const stepped = step(alert, judgement, rule, { now, value: measured.value, interval })
-  const next = afterStep(stepped.alert, alert, rule, heldBy ? 'held' : judgement, context)
+  const next = afterStep(
+    stepped.alert,
+    alert,
+    rule,
+    { judgement: heldBy ? 'held' : judgement, quiet: measured.quiet },
+    context,
+  )
   const byLimit = isUnderNewLimit(alert, rule, judgement)
   const reason = next.idle || byLimit ? 'resolved' : stepped.reason
   const ended = byLimit ? 'limit-changed' : endOf(next, measured)
@@ -168,7 +174,7 @@ function afterStep(
   alert: Alert | undefined,
   before: Alert | undefined,
   rule: Rule,
-  judgement: Judgement | 'held',
+  { judgement, quiet }: { judgement: Judgement | 'held'; quiet: boolean | undefined },
   context: Context,
 ): { alert: Alert | undefined; idle: boolean } {
   if (alert?.phase !== 'firing' || before?.phase !== 'firing') return { alert, idle: false }
@@ -183,7 +189,7 @@ function afterStep(
   const kept = { ...rest, ...byRestart }
   if (!rule.idles || !snapshot.readings)
     return { alert: { ...kept, ...(idleSince === undefined ? {} : { idleSince }) }, idle: false }
-  if (hasTraffic(snapshot)) return { alert: kept, idle: false }
+  if (!(quiet ?? !hasTraffic(snapshot))) return { alert: kept, idle: false }
   const since = idleSince ?? now
   return { alert: { ...kept, idleSince: since }, idle: judgement === 'unknown' && now - since >= IDLE }
 }

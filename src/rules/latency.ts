@@ -4,6 +4,7 @@ import { countWithin, QUANTILE_AT_LEAST } from '../signals/quantile.ts'
 import { SLO_AT_LEAST, sloShare } from '../signals/slo.ts'
 import { lookAtGpu, ofEngine } from '../verdict/advice.ts'
 import { type Measured, UNKNOWN } from './measured.ts'
+import { ofEachModel, ofModel } from './per-model.ts'
 import { base, MINUTE, type RuleSpec, ruleset } from './rule.ts'
 import type { Snapshot } from './snapshot.ts'
 import { FIRST_READING, judgedSince, NO_TRAFFIC, SHORT_PAST, tooFewObserved, widenedTo } from './unknown.ts'
@@ -16,7 +17,12 @@ export const latencyRules = ruleset({
   ttft: {
     ...symptom,
     ...quantileOf('ttft', 99),
-    firesWhen: `the p99 of the time to first token in the window is above the limit; with fewer than ${QUANTILE_AT_LEAST} requests the window is widened, up to an hour`,
+    measure: ofEachModel(
+      'ttft',
+      ({ derived }) => ({ value: derived.numbers.ttft_p99, atLeast: derived.atLeast.includes('ttft_p99') }),
+      { whole: false },
+    ),
+    firesWhen: `the p99 of the time to first token in the window is above the limit; with fewer than ${QUANTILE_AT_LEAST} requests the window is widened, up to an hour; of each model where several share the server`,
     limit: 3,
     clear: 2,
     priority: 8,
@@ -124,16 +130,20 @@ function objective({ after, window, endpoint }: Snapshot, limit: number, now: nu
 /** What the rules by one quantile of a histogram share. */
 function quantileOf<H extends 'ttft' | 'itl' | 'e2e' | 'queue_wait', P extends 95 | 99>(histogram: H, percent: P) {
   const name = `${histogram}_p${percent}` as DerivedSignal
+  const numberOf = ({ derived }: Snapshot) => ({
+    value: derived.numbers[name],
+    atLeast: derived.atLeast.includes(name),
+  })
   return {
     unit: 'seconds',
     needs: { signals: [histogram] },
-    measure: ({ derived }) => [{ value: derived.numbers[name], atLeast: derived.atLeast.includes(name) }],
-    unknownReason: (snapshot) =>
-      snapshot.derived.atLeast.includes(name)
+    measure: (snapshot) => [numberOf(snapshot)],
+    unknownReason: (snapshot, model) =>
+      ofModel(snapshot, model).derived.atLeast.includes(name)
         ? "only known to be at least this: the limit is above the server's largest bucket"
-        : tooFewObserved(histogram, QUANTILE_AT_LEAST, snapshot),
+        : tooFewObserved(histogram, QUANTILE_AT_LEAST, ofModel(snapshot, model)),
     decidedBy: { histogram, as: `p${percent}` },
-    since: (snapshot) => judgedSince(snapshot, histogram),
-    describe: (snapshot) => widenedTo(snapshot, histogram),
+    since: (snapshot, model) => judgedSince(ofModel(snapshot, model), histogram),
+    describe: (snapshot, model) => widenedTo(ofModel(snapshot, model), histogram),
   } as const satisfies Partial<RuleSpec>
 }

@@ -2,7 +2,8 @@ import type { Numbers } from '../model/notification.ts'
 import { MEAN_AT_LEAST } from '../signals/quantile.ts'
 import { ofEngine } from '../verdict/advice.ts'
 import { type Measured, UNKNOWN } from './measured.ts'
-import { base, number, ruleset } from './rule.ts'
+import { ofEachModel, ofModel } from './per-model.ts'
+import { base, ruleset } from './rule.ts'
 import type { Snapshot } from './snapshot.ts'
 import { judgedSince, tooFewObserved, widenedTo } from './unknown.ts'
 
@@ -55,18 +56,18 @@ export const queueRules = ruleset({
   },
   queue_wait: {
     ...queue,
-    firesWhen: `the mean time in the queue, of the requests finished in the window, is above the limit; with fewer than ${MEAN_AT_LEAST} the window is widened, up to an hour`,
+    firesWhen: `the mean time in the queue, of the requests finished in the window, is above the limit; with fewer than ${MEAN_AT_LEAST} the window is widened, up to an hour; of each model where several share the server`,
     sign: '⏳',
     unit: 'seconds',
     limit: 2,
     clear: 1,
     priority: 8,
     needs: { signals: ['queue_wait'] },
-    measure: number('queue_wait'),
-    unknownReason: (snapshot) => tooFewObserved('queue_wait', MEAN_AT_LEAST, snapshot),
+    measure: ofEachModel('queue_wait', ({ derived }) => ({ value: derived.numbers.queue_wait }), { whole: false }),
+    unknownReason: (snapshot, model) => tooFewObserved('queue_wait', MEAN_AT_LEAST, ofModel(snapshot, model)),
     decidedBy: { histogram: 'queue_wait', as: 'mean' },
-    since: (snapshot) => judgedSince(snapshot, 'queue_wait'),
-    describe: (snapshot) => widenedTo(snapshot, 'queue_wait'),
+    since: (snapshot, model) => judgedSince(ofModel(snapshot, model), 'queue_wait'),
+    describe: (snapshot, model) => widenedTo(ofModel(snapshot, model), 'queue_wait'),
     idles: true,
     tells: ['queue_wait'],
   },

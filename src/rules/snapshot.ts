@@ -5,6 +5,7 @@ import { defined } from '../model/defined.ts'
 import type { DerivedSignal } from '../model/notification.ts'
 import type { Observation } from '../model/observation.ts'
 import type { DataFault, Readings } from '../model/signals.ts'
+import { type ByModel, byModel } from '../signals/by-model.ts'
 import { type Derived, derive } from '../signals/derive.ts'
 import { allAbove } from '../signals/quantile.ts'
 import { addToSlo } from '../signals/slo.ts'
@@ -34,6 +35,8 @@ export interface Snapshot {
   restarted: boolean
   /** Work is reported, now and at the last reading, and nothing moved in between. `undefined`: not known. */
   noProgress: boolean | undefined
+  /** By model, where several share the server. */
+  models: ByModel | undefined
   /** By engine, as far as the page tells them apart; the whole endpoint is ``. */
   motions: Readonly<Record<string, Motion>>
   /** Signals missing from this good answer; for the sources of endpoints, the sources that could not be used. */
@@ -101,6 +104,7 @@ export function takeSnapshot(
     last,
     restarted: memory.restarted,
     noProgress,
+    models: readings.models && byModel(readings, memory.history, window),
     motions,
     missing,
     modelMissing,
@@ -131,6 +135,7 @@ function withoutReadings(observation: Observation, before: EndpointState, backen
     last: undefined,
     restarted: false,
     noProgress: undefined,
+    models: undefined,
     motions: {},
     missing: [],
     modelMissing: undefined,

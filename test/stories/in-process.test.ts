@@ -5,6 +5,7 @@ import { configOf, playRuns } from '../playing.ts'
 import { EDGE_STORIES } from './edges.ts'
 import { FAULT_STORIES } from './faults.ts'
 import { HARDWARE_STORIES } from './hardware.ts'
+import { MODEL_STORIES } from './models.ts'
 import { OTHER_STORIES } from './others.ts'
 import { SPEED_STORIES } from './speed.ts'
 import { STANDSTILL_STORIES } from './standstill.ts'
@@ -21,6 +22,7 @@ const STORIES = [
   ...STANDSTILL_STORIES,
   ...SPEED_STORIES,
   ...WIDENED_STORIES,
+  ...MODEL_STORIES,
 ]
 
 for (const story of STORIES) {
