@@ -7,6 +7,7 @@ import { checkNames, type Named, type NamedEndpoints, readEndpoints } from './en
 import { type Environment, environmentOf, isSet, namesFor, read, variableOf } from './environment.ts'
 import { refuseMisspelt, takeOffQuotes } from './known-names.ts'
 import { readPush } from './push-server.ts'
+import { readOutward } from './reach.ts'
 import { readWorkers } from './receiver.ts'
 import { type RuleSettings, readRuleSettings, rulesBy } from './rule-settings.ts'
 import { GENERAL } from './settings.ts'
@@ -34,7 +35,8 @@ export function parseConfig(
     requireModel(env, backend, [readEndpointSettings(env, backend, [], undefined)])
   requireModel(env, backend, endpoints)
   const push = readPush(env, options.lambda)
-  const state = readStatePlace(env, options.lambda)
+  const outward = readOutward(env)
+  const state = readStatePlace(env, options.lambda, outward)
   const general = readGeneral(env)
   checkCanary(env, backend, endpoints, general.canary)
   if (options.lambda && general.metrics === 'all' && endpoints.length > MANY_METRICS) warnOfCost(env, endpoints.length)
@@ -47,6 +49,7 @@ export function parseConfig(
     push,
     state,
     ...general,
+    ...outward,
     secrets: [...env.secrets],
     warnings: [...env.warnings],
     ...(usedDefault ? { usedDefault } : {}),

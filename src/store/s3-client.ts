@@ -1,4 +1,8 @@
 import { S3Client } from '@aws-sdk/client-s3'
+import { FetchHttpHandler } from '@smithy/fetch-http-handler'
+import { openDispatcher } from '../http/connections.ts'
+import { tlsOptions } from '../http/tls.ts'
+import { outwardWays } from '../http/ways.ts'
 import type { StateConfig } from '../model/config.ts'
 
 export type S3Config = Extract<StateConfig, { kind: 's3' }>
@@ -13,7 +17,11 @@ const CONNECT_TIMEOUT = 2_000
  * @param timeout milliseconds for one request.
  */
 export function createS3Client(config: S3Config, timeout: number): S3Client {
-  const agent = { keepAlive: false, autoSelectFamilyAttemptTimeout: CONNECT_TIMEOUT / 2 }
+  const agent = {
+    keepAlive: false,
+    autoSelectFamilyAttemptTimeout: CONNECT_TIMEOUT / 2,
+    ...(config.tls && tlsOptions(config.tls)),
+  }
   return new S3Client({
     // Most compatible stores take any region; a Lambda always has AWS_REGION.
     region: process.env.AWS_REGION || process.env.AWS_DEFAULT_REGION || 'us-east-1',
@@ -24,14 +32,23 @@ export function createS3Client(config: S3Config, timeout: number): S3Client {
     // Compatible stores do not know the newer checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: {
-      connectionTimeout: CONNECT_TIMEOUT,
-      requestTimeout: timeout,
-      throwOnRequestTimeout: true,
-      httpAgent: agent,
-      httpsAgent: agent,
-    },
+    requestHandler: config.proxies
+      ? proxied(config, timeout)
+      : {
+          connectionTimeout: CONNECT_TIMEOUT,
+          requestTimeout: timeout,
+          throwOnRequestTimeout: true,
+          httpAgent: agent,
+          httpsAgent: agent,
+        },
   })
+}
+
+/** Node's own agents know no proxy, so the requests take the way of all others: fetch through our dispatcher. */
+function proxied(config: S3Config, requestTimeout: number): FetchHttpHandler {
+  const { dispatcher } = openDispatcher(outwardWays(config))
+  // Given to `fetch` as it is; the handler's type knows only what browsers know.
+  return new FetchHttpHandler({ requestTimeout, requestInit: () => ({ dispatcher }) as RequestInit })
 }
 
 /** As in Lambda. A profile goes before the variables, as in all of AWS's tools. */
