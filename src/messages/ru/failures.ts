@@ -1,4 +1,13 @@
-import { code, isDeclared, isOverload, isProxyAlone, same, status, type TlsTrouble, tlsTrouble } from '../failure-shapes.ts'
+import {
+  code,
+  isDeclared,
+  isOverload,
+  isProxyAlone,
+  same,
+  status,
+  type TlsTrouble,
+  tlsTrouble,
+} from '../failure-shapes.ts'
 import type { Catalogue } from '../texts.ts'
 
 export const failuresRu: Catalogue['failures'] = {
