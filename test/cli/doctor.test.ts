@@ -1,10 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import type http from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { doctor } from '../../src/cli/doctor.ts'
-import { serve } from '../scrape/loopback.ts'
+import { checkWatcher } from '../../src/cli/doctor-watcher.ts'
+import { configOf } from '../config/outcome.ts'
+import { deafUrl, serve } from '../scrape/loopback.ts'
 
 const PAGE = `# TYPE vllm:num_requests_waiting gauge
 vllm:num_requests_waiting{engine="0",model_name="llama"} 3
@@ -47,10 +49,26 @@ describe('an endpoint', () => {
   })
 
   test.each([
-    ['a web page', '<html><title>Sign in</title></html>', 'text/html', 'no metrics: not-prometheus, Sign in'],
-    ['JSON', '{"object":"list"}', 'application/json', 'no metrics: not-prometheus, {"object":"list"}'],
-    ['nothing', '', 'text/plain', 'no metrics: not-prometheus'],
-    ['the metrics of another server', 'tgi_queue_size 3\n', 'text/plain', 'not recognised: is this the right port'],
+    [
+      'a web page',
+      '<html><title>Sign in</title></html>',
+      'text/html',
+      'no metrics: a web page, JSON or other text came where metrics were expected: “Sign in”',
+    ],
+    [
+      'JSON',
+      '{"object":"list"}',
+      'application/json',
+      'no metrics: a web page, JSON or other text came where metrics were expected: “{"object":"list"}”',
+    ],
+    ['nothing', '', 'text/plain', 'no metrics: an empty page came where metrics were expected'],
+    [
+      'the metrics of another server',
+      'tgi_queue_size 3\n',
+      'text/plain',
+      'this is the page of TGI, not of vllm: move chat/a from VLLM_ENDPOINTS to TGI_ENDPOINTS',
+    ],
+    ['the metrics of anything', 'up 1\n', 'text/plain', 'not recognised: is this the right port'],
   ])('that answers with %s is told so in one line, not rule by rule', async (_, body, type, words) => {
     const { url } = await serveText(body, type)
     const [code, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}` })
@@ -63,7 +81,7 @@ describe('an endpoint', () => {
     const { url } = await serveText(PAGE)
     const [code, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}`, VLLM_MODEL: 'mistral' })
     expect(code).toBe(1)
-    expect(text).toContain('model: mistral is not on this server')
+    expect(text).toContain('model: mistral is not on this server; there: llama. Set VLLM_MODEL, or leave it out.')
     expect(text).not.toContain('_LIMIT=off')
   })
 
@@ -135,6 +153,91 @@ describe('an endpoint', () => {
     expect(text).toContain('chat/a  http://127.0.0.1')
     expect(text).not.toContain('planted-4711')
   })
+})
+
+describe('what the watcher itself needs', () => {
+  const page = async () => `chat/a=${(await serveText(PAGE)).url}`
+
+  test('the state place is read and written, and it is said that nobody would be told', async () => {
+    const [code, text] = await check({ VLLM_ENDPOINTS: await page() })
+    expect([code, text]).toEqual([0, expect.stringContaining(`state: ${dir} can be read and written`)])
+    expect(text).toContain('push: no push server is set, so that a run only prints: set NOTIFLY_URL and NOTIFLY_TOKEN')
+    expect(await readFile(path.join(dir, 'doctor/check.json'), 'utf8')).toBe('{"checked":"vllm"}')
+  })
+
+  test.each([
+    ['that is broken', '{"version":2,', 'vllm.json in .* cannot be understood: the next run puts it aside'],
+    ['of a newer version', '{"v":99}', 'vllm.json in .* is of a newer Queuebell .version 99.'],
+  ])('a state %s is a problem', async (_, state, words) => {
+    await writeFile(path.join(dir, 'vllm.json'), state)
+    const [code, text] = await check({ VLLM_ENDPOINTS: await page() })
+    expect([code, text]).toEqual([1, expect.stringMatching(`PROBLEM state: ${words}`)])
+  })
+
+  test('a state place that cannot be written is a problem, in the words of the run', async () => {
+    const file = path.join(dir, 'file')
+    await writeFile(file, '')
+    const [code, text] = await check({ VLLM_ENDPOINTS: await page(), STATE_DIR: path.join(file, 'below') })
+    expect([code, text]).toEqual([1, expect.stringMatching(/PROBLEM state: .*ENOTDIR/)])
+  })
+
+  test('the ping is sent, and its refusal told without the key in its address', async () => {
+    let status = 200
+    const pinged = await serve((_, response) => response.writeHead(status).end())
+    const variables = { VLLM_ENDPOINTS: await page(), PING_URL: `${pinged.url}/ping/planted-4711` }
+    expect(await check(variables)).toEqual([0, expect.stringContaining('ping: PING_URL took it')])
+    status = 404
+    const [code, text] = await check(variables)
+    expect([code, text]).toEqual([
+      1,
+      expect.stringContaining('PROBLEM ping: PING_URL: ping refused: is PING_URL right? (404)'),
+    ])
+    expect(text).not.toContain('planted-4711')
+  })
+
+  test("case 339: what AWS's client says of an older Node is said once, in one line, where the state is in S3", async () => {
+    const config = configOf('vllm', {
+      VLLM_ENDPOINTS: 'a=http://h',
+      STATE_BUCKET: 'bucket',
+      S3_ENDPOINT: await deafUrl(),
+    })
+    const lines = (await checkWatcher([config, config], '20.20.2')).map(({ line }) => line)
+    expect(lines.filter((line) => line.startsWith('node: '))).toEqual([
+      "node: 20.20.2 works; AWS's client for S3 gets no updates for it after January 2027: go to Node 22 or newer",
+    ])
+    expect((await checkWatcher([config], '22.1.0')).some(({ line }) => line.startsWith('node: '))).toBe(false)
+  })
+})
+
+test('a server that refuses us is told with the full names of the variables', async () => {
+  const { url } = await serve((_, response) => response.writeHead(401).end('no'))
+  const [code, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}` })
+  expect(code).toBe(1)
+  expect(text).toContain('→ The server itself may be fine. Check VLLM_BEARER_TOKEN or VLLM_BASIC_AUTH in the settings.')
+})
+
+test('an Ollama without the configured model names those that it has', async () => {
+  const { url } = await serve((request, response) => {
+    if (request.url === '/api/tags') response.end('{"models":[{"name":"qwen3:8b"},{"name":"mistral:latest"}]}')
+    else if (request.url === '/api/ps') response.end('{"models":[]}')
+    else response.writeHead(404).end('{"error":"model llama3 not found"}')
+  })
+  vi.stubEnv('OLLAMA_URL', url)
+  vi.stubEnv('OLLAMA_MODEL', 'llama3')
+  vi.stubEnv('CANARY_LOAD', 'yes')
+  expect(await doctor('ollama', { push: false })).toBe(1)
+  expect(said.join('\n')).toContain('→ set OLLAMA_MODEL to one that is there: qwen3:8b, mistral:latest')
+})
+
+test('all that is configured is checked, each under its name', async () => {
+  const variables = {
+    VLLM_ENDPOINTS: `chat/a=${(await serveText(PAGE)).url}`,
+    TGI_ENDPOINTS: `b=${(await serveText('')).url}`,
+  }
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+  expect(await doctor(['vllm', 'tgi'], { push: false })).toBe(0)
+  expect(said.join('\n')).toMatch(/state: [\s\S]*\nvllm\nchat\/a [\s\S]*\ntgi\nb /)
+  expect(said.join('\n').match(/state: /g)).toHaveLength(1)
 })
 
 describe('a source of endpoints', () => {
