@@ -103,6 +103,11 @@ const OWNERS: [RegExp, string][] = [
   [/^sglang-(0|2024|2026)/, 'SGLANG'],
   [/^llamacpp-(2024|2025-partial|2026|v0\.5\.0-(counters|fresh|overload|router-model))/, 'LLAMACPP'],
   [/^dcgm/, 'DCGM'],
+  [/^dynamo/, 'DYNAMO'],
+  [/^epp/, 'EPP'],
+  [/^litellm/, 'LITELLM'],
+  [/^triton-(8models|tensorrtllm)/, 'TRITON'],
+  [/^ray-vllm/, 'VLLM'],
 ]
 const HEADERS_ONLY = /headers-only|escaped-comments/
 
