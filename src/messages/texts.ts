@@ -38,6 +38,7 @@ export interface Fact {
   gap?: Notification['gap']
   refusal?: Notification['refusal']
   alternates?: true
+  pool?: Notification['pool']
   failure?: Failure
   backend?: Backend
 }

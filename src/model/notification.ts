@@ -199,6 +199,8 @@ const ABOUT_FIELDS = {
   span: unchecked<number>(),
   /** `slo`: milliseconds within which the first token should come. */
   within: unchecked<number>(),
+  /** `pool`: how many replicas the group has, and which of them do not answer. */
+  pool: z.exactOptional(open({ of: number, gone: texts })),
   /** `restarts`: an older process answers in between, so that these are two servers at one address. */
   alternates: z.exactOptional(z.literal(true)),
   /** `heartbeat`: milliseconds; `never`: no beat ever came. */
