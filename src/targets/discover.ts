@@ -14,6 +14,7 @@ import type { Log } from '../model/io.ts'
 import type { Observation } from '../model/observation.ts'
 import { emptyReadings } from '../signals/readings.ts'
 import type { load } from './load.ts'
+import { expandRouter } from './models.ts'
 import { groupOf, nameOf, parseTargets } from './parse.ts'
 import { inShard, isIn } from './shards.ts'
 
@@ -43,6 +44,20 @@ interface Options {
  * @throws {ConfigError} when the variables do not fit what was found.
  */
 export async function discover(config: Config, last: LastTargets, options: Options): Promise<Discovered> {
+  const found = await fromSources(config, last, options)
+  if (config.backend !== 'llamacpp') return found
+  const expanded = await Promise.all(found.endpoints.map((endpoint) => expandRouter(endpoint, options.load)))
+  const watch = expanded.flatMap((one) => one.watch)
+  const models = expanded.flatMap(({ endpoints, watch: [router] }) => (router ? endpoints : []))
+  return {
+    ...found,
+    endpoints: expanded.flatMap(({ endpoints }) => endpoints),
+    config: { ...found.config, endpoints: [...found.config.endpoints, ...models] },
+    watch: [...found.watch, ...watch],
+  }
+}
+
+async function fromSources(config: Config, last: LastTargets, options: Options): Promise<Discovered> {
   const { discovery } = config
   if (!discovery) {
     const mine = inShard(config)
