@@ -5,6 +5,7 @@ import { tellFailure } from '../messages/failure-line.ts'
 import { sanitizeText } from '../messages/sanitize.ts'
 import { type Backend, type BackendTable, prefixOf } from '../model/backend.ts'
 import type { Config, Endpoint } from '../model/config.ts'
+import type { Failure } from '../model/failure.ts'
 import { diagnose, type Finding } from '../rules/diagnose.ts'
 import type { Page } from '../scrape/page.ts'
 import { readPage } from '../scrape/read.ts'
@@ -38,7 +39,7 @@ async function checkPage(
   const head = `${endpoint.name}  ${shownUrl(endpoint.url)}`
   if ('failure' in got) {
     const { what, todo } = tellFailure(got.failure, backend)
-    const whose = await whoseIs(endpoint, backend, dispatcher)
+    const whose = (await whoseIs(endpoint, backend, dispatcher)) ?? (await elsewhere(endpoint, got.failure, dispatcher))
     return { healthy: false, lines: [head, `  no metrics: ${what}`, `  → ${whose ?? todo}`] }
   }
   const { page, bytes } = got
@@ -111,4 +112,14 @@ async function whoseIs(endpoint: Endpoint, backend: Backend, dispatcher: unknown
   if (other === undefined) return undefined
   const [here, there] = [`${prefixOf(backend)}_ENDPOINTS`, `${prefixOf(other.backend)}_ENDPOINTS`]
   return `this is the page of ${other.as}, not of ${backend}: move ${endpoint.name} from ${here} to ${there}`
+}
+
+/** TensorRT-LLM answers JSON at `/metrics`, and its metrics lie at another path. */
+async function elsewhere(endpoint: Endpoint, { kind }: Failure, dispatcher: unknown): Promise<string | undefined> {
+  const { href } = new URL('/prometheus/metrics', endpoint.url)
+  if (kind !== 'not-prometheus' || href === endpoint.url) return undefined
+  const looked = await lookAt(href, { ...endpoint, dispatcher })
+  const [whose] = looked.kind === 'page' ? looked.whose : []
+  if (!whose) return undefined
+  return `the metrics of ${whose.as} are at /prometheus/metrics: set ${prefixOf(whose.backend)}_ENDPOINTS to ${endpoint.name}=${shownUrl(href)}`
 }

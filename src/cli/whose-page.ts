@@ -49,7 +49,10 @@ export async function lookAt(url: string, { dispatcher, timeout, authorization }
   const samples = Math.max(...found.map((one) => one.samples))
   if (/^\s*[<{[]/.test(text) || samples === 0) return { kind: 'other', text }
   const whose = found.flatMap(({ whose, known }) => (whose ? [{ whose, known }] : []))
-  return { kind: 'page', whose: whose.sort((a, b) => b.known - a.known).map((one) => one.whose), samples }
+  const sorted = whose.sort((a, b) => b.known - a.known).map((one) => one.whose)
+  // Where another function watches it, that is what there is to say.
+  const own = sorted.filter(({ instead }) => instead === undefined)
+  return { kind: 'page', whose: own.length > 0 && sorted[0]?.instead !== undefined ? own : sorted, samples }
 }
 
 function whoseOf(
