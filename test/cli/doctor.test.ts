@@ -7,6 +7,7 @@ import { doctor } from '../../src/cli/doctor.ts'
 import { checkWatcher } from '../../src/cli/doctor-watcher.ts'
 import { configOf } from '../config/outcome.ts'
 import { deafUrl, serve } from '../scrape/loopback.ts'
+import { servedBy } from '../stories/servers.ts'
 
 const PAGE = `# TYPE vllm:num_requests_waiting gauge
 vllm:num_requests_waiting{engine="0",model_name="llama"} 3
@@ -38,6 +39,63 @@ async function check(variables: Record<string, string>, options = { push: false 
   const code = await doctor('vllm', options)
   return [code, said.join('\n')]
 }
+
+/** Function, what doctor calls its page, and the least of its rules that must be seen. */
+const SERVERS = [
+  ['trtllm', 'TensorRT-LLM', 'waiting'],
+  ['dynamo', 'Dynamo frontend', 'waiting'],
+  ['litellm', 'LiteLLM proxy', 'upstream'],
+  ['epp', 'llm-d router', 'rejected'],
+  ['router', "vLLM's router", 'upstream'],
+  ['triton', 'Triton with TensorRT-LLM', 'waiting'],
+  ['lmdeploy', 'LMDeploy', 'waiting'],
+  ['mistralrs', 'mistral.rs', 'kv_cache'],
+  ['genai', 'OpenTelemetry GenAI', 'errors'],
+  ['ray-serve', 'Ray Serve', 'upstream'],
+] as const
+
+describe.each(SERVERS)('the page of %s', (backend, as, rule) => {
+  test('is recognised, and what it does not publish is no fault', async () => {
+    const { url } = await serveText(servedBy(backend, 5))
+    vi.stubEnv(`${backend.toUpperCase().replace('-', '_')}_ENDPOINTS`, `a=${url}/metrics`)
+    const code = await doctor(backend, { push: false })
+    const text = said.join('\n')
+    expect(text).toContain(`server: ${as}`)
+    expect(text).toMatch(new RegExp(`ok +${rule} `))
+    expect([text.includes('BLIND') ? text : '', code]).toEqual(['', 0])
+  })
+
+  test('is named with its function when it stands under another', async () => {
+    const { url } = await serveText(servedBy(backend, 5))
+    vi.stubEnv('TEI_ENDPOINTS', `a=${url}`)
+    expect(await doctor('tei', { push: false })).toBe(1)
+    expect(said.join('\n')).toContain(`from TEI_ENDPOINTS to ${backend.toUpperCase().replace('-', '_')}_ENDPOINTS`)
+  })
+})
+
+test('JSON at /metrics, and metrics at another path: the function that asks there is named', async () => {
+  const { url } = await serve((request, response) =>
+    request.url === '/prometheus/metrics'
+      ? response.writeHead(200, { 'content-type': 'text/plain' }).end(servedBy('trtllm', 5))
+      : response.writeHead(200, { 'content-type': 'application/json' }).end('[{"iter": 1}]'),
+  )
+  const [code, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}` })
+  expect(code).toBe(1)
+  expect(text).toContain(
+    'the metrics of TensorRT-LLM with iteration statistics are at /prometheus/metrics: set TRTLLM_ENDPOINTS',
+  )
+})
+
+test('trtllm without a path asks where its metrics lie', async () => {
+  const asked: (string | undefined)[] = []
+  const { url } = await serve((request, response) => {
+    asked.push(request.url)
+    response.writeHead(200, { 'content-type': 'text/plain' }).end(servedBy('trtllm', 5))
+  })
+  vi.stubEnv('TRTLLM_ENDPOINTS', `a=${new URL(url).origin}`)
+  expect(await doctor('trtllm', { push: false })).toBe(0)
+  expect(asked).toEqual(['/prometheus/metrics'])
+})
 
 describe('an endpoint', () => {
   test('that serves its metrics is told with its version and what each rule reads', async () => {

@@ -86,7 +86,9 @@ test('a router without a loaded model is no fault, and so is one model of it tha
 test('a server of one model is asked as ever, and one that is gone is told by its scrape', async () => {
   const router: Router = { asked: [] }
   const { url } = await startRouter(router)
-  expect(await watch({ LLAMACPP_ENDPOINTS: `one=${url} gone=http://127.0.0.1:59999/metrics`, DOWN_LIMIT: '9' })).toEqual({
+  expect(
+    await watch({ LLAMACPP_ENDPOINTS: `one=${url} gone=http://127.0.0.1:59999/metrics`, DOWN_LIMIT: '9' }),
+  ).toEqual({
     one: true,
     gone: false,
   })
