@@ -22,6 +22,12 @@ const FUNCTIONS = [...BACKENDS, 'heartbeat-receive', 'all'] as const
 
 /** Every command with its options: help, parsing and what npm may swallow all follow from here. */
 export const COMMANDS = {
+  init: {
+    takes: '',
+    about: 'writes a first .env by asking: an address, a push server, a test push',
+    options: {},
+    more: ['Answers may be piped in, one a line. An .env that is there is never touched.'],
+  },
   doctor: {
     takes: '[function | address]',
     about: 'what is configured, what each rule reads, what is wrong and what to do',

@@ -12,10 +12,11 @@ import {
 import { doctor } from './doctor.ts'
 import { loadEnvFile } from './env-file.ts'
 import { doctorAddress } from './identify.ts'
+import { init } from './init.ts'
 import { type InvokeOptions, invoke } from './invoke.ts'
 import { parseListen, serve } from './receive.ts'
 import { swallowed } from './swallowed.ts'
-import { version } from './version.ts'
+import { typed, version } from './version.ts'
 
 /** The command line. @returns the exit code. */
 export async function runCommand(args: string[]): Promise<number> {
@@ -28,6 +29,10 @@ export async function runCommand(args: string[]): Promise<number> {
   const lost = swallowed(command, flagsOf(command), args.slice(args.indexOf(command) + 1), process.env)
   if (lost !== undefined) return failed(lost)
   switch (command) {
+    case 'init':
+      return words.length > 0
+        ? misused(`init takes nothing after it: ${words.join(' ')}`, 'init')
+        : init('.env', process.stdin)
     case 'doctor':
       return doctorOf(words, options)
     case 'invoke':
@@ -87,7 +92,7 @@ async function invokeAll(options: Given['options']): Promise<number> {
 
 const NOTHING_CONFIGURED = [
   'nothing is configured to watch: there is no VLLM_ENDPOINTS nor that of another function, in the environment or in .env.',
-  'npm run init writes a first .env; npm run doctor -- http://10.0.0.5:8000 says what answers at an address.',
+  `${typed('init')} writes a first .env; ${typed('doctor http://10.0.0.5:8000')} says what answers at an address.`,
 ].join('\n')
 
 function invokeOptions(options: Given['options']): InvokeOptions {

@@ -82,7 +82,8 @@ const WORDS: Record<PushOutcome['kind'], string> = {
   refused: 'refused',
 }
 
-async function testPush(config: Config): Promise<boolean> {
+/** Tests the push servers of a configuration and prints what each answered. @returns whether all took it. */
+export async function testPush(config: Config): Promise<boolean> {
   if (!config.push) {
     console.log('push: no NOTIFLY_URL is set')
     return false

@@ -9,6 +9,7 @@ import { type Backend, prefixOf } from '../model/backend.ts'
 import type { Failure } from '../model/failure.ts'
 import type { Fallible } from '../model/fallible.ts'
 import { shownUrl } from '../secrets/names.ts'
+import { typed } from './version.ts'
 import { type Looked, lookAt } from './whose-page.ts'
 
 /** What answers at an address, and what to write for it. */
@@ -167,6 +168,6 @@ export async function doctorAddress(text: string): Promise<number> {
   say(`\nThis is for the function ${found.backend}. Lines for .env:\n`)
   for (const line of found.lines) say(line)
   if (found.also !== undefined) say(`\nIts API can be watched by a canary too, with the function openai: ${found.also}`)
-  say(`\nThen: npm run doctor -- ${found.backend} --push`)
+  say(`\nThen: ${typed(`doctor ${found.backend} --push`)}`)
   return 0
 }
