@@ -19,19 +19,29 @@ const FUNCTION_LIMIT = 1024 * 1024
 
 /**
  * undici brings its HTTP parser twice, with and without SIMD, 71 KB each. The plain one runs everywhere, and a run
- * parses a handful of answers: both names mean that one, which is kept packed and costs a millisecond with the first
- * request. Worth nothing at the start, but 12 % of the limit of the size.
+ * parses a handful of answers: both names mean that one, and its bytes are carried packed. Worth nothing at the start,
+ * but a tenth of the limit of the size.
  */
 const oneHttpParser = {
   name: 'one-http-parser',
   setup(bundler) {
-    bundler.onResolve({ filter: /llhttp_simd-wasm\.js$/ }, ({ resolveDir }) => ({
+    bundler.onResolve({ filter: /llhttp(_simd)?-wasm\.js$/ }, ({ resolveDir }) => ({
       path: resolve(resolveDir, '../llhttp/llhttp-wasm.js'),
+      namespace: 'packed',
     }))
-    bundler.onLoad({ filter: /llhttp-wasm\.js$/ }, ({ path }) => {
-      const text = gzipSync(createRequire(import.meta.url)(path), { level: 9 }).toString('base64')
-      return { contents: `module.exports = require('node:zlib').gunzipSync(Buffer.from('${text}', 'base64'))` }
+    bundler.onLoad({ filter: /./, namespace: 'packed' }, ({ path }) => {
+      const bytes = gzipSync(createRequire(import.meta.url)(path), { level: 9 }).toString('base64')
+      return { contents: `module.exports = require('node:zlib').gunzipSync(Buffer.from('${bytes}', 'base64'))` }
     })
+  },
+}
+
+/** Parts of undici that no request of ours reaches: HTTP/2 is switched off, a SOCKS proxy refused as a setting. 21 KB of the limit of the size. */
+const onlyHttp1 = {
+  name: 'only-http-1',
+  setup(bundler) {
+    const path = resolve('tools/build/left-out-of-undici.ts')
+    bundler.onResolve({ filter: /^\.\/(client-h2\.js|socks5-proxy-agent)$/ }, () => ({ path }))
   },
 }
 
@@ -125,7 +135,7 @@ await build({
   outExtension: { '.js': '.mjs' },
   // Worth 0.1.
   alias: { '@smithy/core/event-streams': resolve('tools/build/no-event-streams.ts') },
-  plugins: [oneHttpParser, undiciWhenUsed, httpByRequire, otherCredentialsWhenAsked],
+  plugins: [oneHttpParser, onlyHttp1, undiciWhenUsed, httpByRequire, otherCredentialsWhenAsked],
   banner: WITH_REQUIRE,
   define: { BUILT_VERSION: JSON.stringify(JSON.parse(await readFile('package.json', 'utf8')).version) },
 })
