@@ -5,7 +5,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, resolve } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { FOR_NODE, WITH_REQUIRE } from './esbuild.options.mjs'
 
@@ -30,8 +30,8 @@ const oneHttpParser = {
       namespace: 'packed',
     }))
     bundler.onLoad({ filter: /./, namespace: 'packed' }, ({ path }) => {
-      const bytes = gzipSync(createRequire(import.meta.url)(path), { level: 9 }).toString('base64')
-      return { contents: `module.exports = require('node:zlib').gunzipSync(Buffer.from('${bytes}', 'base64'))` }
+      const bytes = brotliCompressSync(createRequire(import.meta.url)(path)).toString('base64')
+      return { contents: `module.exports = require('node:zlib').brotliDecompressSync(Buffer.from('${bytes}', 'base64'))` }
     })
   },
 }
@@ -96,9 +96,9 @@ const otherCredentialsWhenAsked = {
       packed ??= pack(`export { defaultProvider } from '${chain}'`, resolveDir)
       return {
         contents: `
-          import { gunzipSync } from 'node:zlib'
+          import { brotliDecompressSync } from 'node:zlib'
           const load = (init) => {
-            const text = gunzipSync(Buffer.from('${await packed}', 'base64')).toString('base64')
+            const text = brotliDecompressSync(Buffer.from('${await packed}', 'base64')).toString('base64')
             return import('data:text/javascript;base64,' + text).then((chain) => chain.defaultProvider(init))
           }
           export const defaultProvider = (init) => {
@@ -114,7 +114,7 @@ let packed
 /** A module with all that it needs, as text in base64. */
 async function pack(contents, resolveDir) {
   const { outputFiles } = await build({ ...FOR_NODE, stdin: { contents, resolveDir }, write: false })
-  return gzipSync(outputFiles[0].contents, { level: 9 }).toString('base64')
+  return brotliCompressSync(outputFiles[0].contents).toString('base64')
 }
 
 const outdir = process.argv.find((argument) => argument.startsWith('--outdir='))?.slice('--outdir='.length) ?? 'dist'
