@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { BACKENDS } from '../../src/model/backend.ts'
+import { BACKENDS } from '../../src/backends/backends.ts'
 import { createEngine } from '../../tools/simulator/engine.ts'
 import { type Inbox, openInbox } from '../../tools/simulator/inbox.ts'
 import { type Loopback, serveOnLoopback } from '../../tools/simulator/loopback.ts'
