@@ -2,11 +2,12 @@ import { openDispatcher } from './http/get.ts'
 import { withFields } from './log.ts'
 import { compose } from './messages/compose.ts'
 import type { Config } from './model/config.ts'
+import { defined } from './model/defined.ts'
 import type { IO } from './model/io.ts'
 import type { Message } from './model/message.ts'
 import type { Notification } from './model/notification.ts'
 import type { PushOutcome, push } from './push/push.ts'
-import { type Delivery, firstAtOf } from './state/outbox.ts'
+import { type Delivery, firstAtOf, type Limits, limitsOf } from './state/outbox.ts'
 import type { Outgoing } from './state/schema.ts'
 
 export interface Sent {
@@ -39,12 +40,14 @@ export async function deliver(
   const sent: Sent = { deliveries: [], messages: [], delivered: 0, refused: 0, problems: [] }
   if (groups.length === 0) return sent
   const connections = openDispatcher()
+  let limits: Limits = limitsOf(options.outbox, options.now)
   try {
     for (const group of groups) {
       const message = writeOrSay(group, config, options.now, (problem) => sent.problems.push(problem))
-      const outcome = await send(group, message, config, io, { ...options, dispatcher: connections.dispatcher })
+      const outcome = await send(group, message, config, io, { ...options, dispatcher: connections.dispatcher, limits })
       sent.messages.push(message)
-      note(sent, group, outcome, io.now())
+      note(sent, group, message, outcome, io.now())
+      limits = afterwards(limits, outcome, io.now())
     }
   } finally {
     await connections.close()
@@ -71,11 +74,18 @@ function writeOrSay(
     problem(
       `a message could not be written (${error instanceof Error ? error.message : error}); its bare facts were sent`,
     )
-    const lines = group.map(({ rule, endpoint, subject, reason }) =>
-      [endpoint, rule, subject, reason].filter(Boolean).join(', '),
-    )
-    return { title: 'Queuebell', body: lines.join('\n').slice(0, SHORT_BYTES), priority: 8 }
+    return bare(group, 8)
   }
+}
+
+/** What is to be told in letters that no server can object to. */
+function bare(group: readonly Notification[], priority: number): Message {
+  const lines = group.map(({ rule, endpoint, subject, reason, value, limit }) => {
+    const number = value === undefined ? undefined : `${value}${limit === undefined ? '' : ` (limit ${limit})`}`
+    return [endpoint, rule, subject, reason, number].filter(Boolean).join(', ')
+  })
+  const body = lines.join('\n').replace(/[^\n\x20-\x7e]/g, '?')
+  return { title: 'Queuebell', body: body.slice(0, SHORT_BYTES), priority }
 }
 
 function write(group: Notification[], config: Config, now: number, maxBytes?: number): Message {
@@ -95,7 +105,7 @@ async function send(
   message: Message,
   config: Config,
   io: IO,
-  options: DeliverOptions & { dispatcher: unknown },
+  options: DeliverOptions & { dispatcher: unknown; limits: Limits },
 ): Promise<PushOutcome> {
   const log = withFields(io.log, about(group))
   if (!config.push) {
@@ -109,9 +119,21 @@ async function send(
     dispatcher: options.dispatcher,
     maybeSent: group.some((n) => n.maybeSent === true),
     about: group.map((n) => n.id),
-    firstAt: firstAtOf(options.outbox, group, options.now),
+    firstAt: later(firstAtOf(options.outbox, group, options.now), options.limits.until),
+    limits: options.limits.count,
     shorter: () => writeOrSay(group, config, options.now, () => {}, SHORT_BYTES),
+    bare: () => bare(group, message.priority),
   })
+}
+
+/** What a server that answers 429 is spared: within the run too, it is asked once. */
+function afterwards(limits: Limits, { limits: count, retryAfter, firstAfter }: PushOutcome, now: number): Limits {
+  if (count === undefined || count <= limits.count) return limits
+  return { count: limits.count, until: now + (firstAfter ?? retryAfter ?? 0) }
+}
+
+function later(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b)
 }
 
 /** What the log says a push is about. */
@@ -123,19 +145,22 @@ function about(group: readonly Notification[]): { endpoint?: string; endpoints?:
 }
 
 /** @param at epoch milliseconds of the answer: what a server asks for counts from there. */
-function note(sent: Sent, group: readonly Notification[], outcome: PushOutcome, at: number): void {
+function note(sent: Sent, group: readonly Notification[], message: Message, outcome: PushOutcome, at: number): void {
   if (outcome.kind === 'delivered') sent.delivered += 1
-  if (outcome.kind === 'refused') sent.refused += 1
+  const why = [outcome.status, outcome.reason].filter((part) => part !== undefined).join(' ')
+  if (outcome.kind === 'refused') {
+    sent.refused += 1
+    sent.problems.push(`the push server refused a message for good (${why}), which is dropped untold: ${message.title}`)
+  }
   if (outcome.misconfigured) {
-    const why =
-      outcome.status === undefined ? (outcome.reason ?? '') : `${outcome.status} ${outcome.reason ?? ''}`.trim()
     const advice = outcome.advice ?? 'check NOTIFLY_URL and NOTIFLY_TOKEN'
     sent.problems.push(`the push server did not take a message (${why}): ${advice}`)
   }
-  const { kind, retryAfter, firstAfter } = outcome
-  const waits = {
-    ...(retryAfter === undefined ? {} : { retryAt: at + retryAfter }),
-    ...(firstAfter === undefined ? {} : { firstAt: at + firstAfter }),
-  }
+  const { kind, retryAfter, firstAfter, limits } = outcome
+  const waits = defined({
+    retryAt: retryAfter === undefined ? undefined : at + retryAfter,
+    firstAt: firstAfter === undefined ? undefined : at + firstAfter,
+    limits,
+  })
   sent.deliveries.push(...group.map(({ id }) => ({ id, kind, ...waits })))
 }

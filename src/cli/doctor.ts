@@ -163,7 +163,12 @@ async function testPush(config: Config): Promise<boolean> {
   const options = { io, config: config.push, dispatcher: connections.dispatcher, maybeSent: false }
   const test = async (server: PushServer, by: 'first' | 'fallback') => {
     const deadline = io.now() + 20_000
-    const outcome = await pushTo(message, server, by, { ...options, deadline, shorter: () => message })
+    const outcome = await pushTo(message, server, by, {
+      ...options,
+      deadline,
+      shorter: () => message,
+      bare: () => message,
+    })
     const why = [outcome.status, outcome.reason].filter((part) => part !== undefined).join(' ')
     const advice = outcome.advice === undefined ? '' : `: ${outcome.advice}`
     const to = by === 'first' ? 'push' : 'push to the fallback'

@@ -132,17 +132,21 @@ export function toWords(text: string, secrets: readonly string[]): string | unde
   return words === '' ? undefined : words
 }
 
-async function opening(body: ReadableStream<Uint8Array> | null): Promise<string> {
+/** The beginning of a body as text, as far as it comes in time. What is left of it is let go of. Never throws. */
+export async function opening(
+  body: ReadableStream<Uint8Array> | null,
+  { most = MOST_BYTES, patience = PATIENCE_MS }: { most?: number; patience?: number } = {},
+): Promise<string> {
   if (body === null) return ''
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let text = ''
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS, undefined)
+    timer = setTimeout(resolve, patience, undefined)
   })
   try {
-    while (text.length < MOST_BYTES) {
+    while (text.length < most) {
       const read = await Promise.race([reader.read(), late])
       if (read === undefined || read.done) break
       text += decoder.decode(read.value, { stream: true })
@@ -153,7 +157,7 @@ async function opening(body: ReadableStream<Uint8Array> | null): Promise<string>
     clearTimeout(timer)
     void reader.cancel().catch(() => {})
   }
-  return text.slice(0, MOST_BYTES)
+  return text.slice(0, most)
 }
 
 /** `{"error": {"message": …}}`, `{"error": …}`, `{"errorDescription": …}`, `{"detail": …}` and their like. */

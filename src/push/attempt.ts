@@ -1,34 +1,44 @@
 import { discard, send, startDeadline } from '../http/get.ts'
-import { failureOf, neverSent, serverWords } from '../http/network-failure.ts'
+import { failureOf, neverSent, opening, serverWords, toWords } from '../http/network-failure.ts'
 import { mask } from '../log.ts'
 import type { PushConfig, PushServer } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import type { Failure } from '../model/failure.ts'
 import type { Message } from '../model/message.ts'
 import { type PushRequest, toRequest } from './notifly.ts'
+import { type Stranger, strangerIn } from './stranger.ts'
 
 /** An alert is not held back longer, whatever the server asks. */
 const LONGEST_WAIT_MS = 60 * 60_000
 
-/** What is to be done after a try. */
-export type Action = 'delivered' | 'again' | 'unanswered' | 'misconfigured' | 'shorter' | 'refused'
+/**
+ * What is to be done after a try. `misconfigured`: kept until we are put right. `limited`: once a run, at growing
+ * pauses. `shorter` and `bare`: it is the message that was refused, for its size or otherwise.
+ */
+export type Action = 'delivered' | 'again' | 'limited' | 'unanswered' | 'misconfigured' | 'shorter' | 'bare' | 'refused'
 
-/** Decides by the status, or by why there was none. The one place that does. */
-export function classify(answer: number | Failure): Action {
+/**
+ * Decides by the status, or by why there was none. The one place that does.
+ * @param stranger what the body of a 2xx shows.
+ */
+export function classify(answer: number | Failure, stranger?: Stranger): Exclude<Action, 'refused'> {
   if (typeof answer !== 'number') {
     if (answer.code === 'BAD_PORT' || answer.code === 'INVALID_REQUEST') return 'misconfigured'
     return neverSent(answer) ? 'again' : 'unanswered'
   }
-  if (answer >= 200 && answer < 300) return 'delivered'
-  if (answer >= 300 && answer < 400) return 'misconfigured'
-  if (answer === 401 || answer === 403 || answer === 404) return 'misconfigured'
-  if (answer === 408 || answer === 429 || answer >= 500) return 'again'
-  return answer === 413 ? 'shorter' : 'refused'
+  if (answer >= 200 && answer < 300) return stranger === undefined ? 'delivered' : 'misconfigured'
+  if (answer === 408 || answer >= 500) return 'again'
+  if (answer === 429) return 'limited'
+  if (answer === 413) return 'shorter'
+  return answer === 400 || answer === 422 ? 'bare' : 'misconfigured'
 }
 
 /** What came of one request. */
 export interface Try {
   /** The status, or why there was none. */
   answer: number | Failure
+  /** What answered in the server's place, although with 2xx. */
+  stranger?: Stranger
   /** The server's own words or the network's code, masked. */
   reason?: string
   /** Milliseconds. */
@@ -58,6 +68,17 @@ export async function attempt(message: Message, server: PushServer, options: Att
   return { ...tried, took: now() - started }
 }
 
+/** More than any push server answers. Bytes. */
+const MOST_ANSWER = 64 * 1024
+/** The status says that it was taken: its body is not waited for longer. */
+const PATIENCE_MS = 2_000
+
+const OF: Record<Stranger, string> = {
+  'web-page': 'a web page',
+  failure: 'JSON with a failure',
+  ntfy: 'an ntfy server',
+}
+
 const UNUSABLE = 'the address or the token cannot be sent: it holds characters or parts that HTTP forbids'
 
 /** @returns `undefined` when no such request can be made; the exception's own words would show the token. */
@@ -82,16 +103,15 @@ async function exchange(
     const response = await send(url, { method: 'POST', headers, body, signal, dispatcher })
     const answer = response.status
     if (response.ok) {
-      discard(response.body)
-      return { answer }
+      const text = await opening(response.body, { most: MOST_ANSWER, patience: Math.min(PATIENCE_MS, timeout / 2) })
+      const stranger = strangerIn(text, response.headers.get('content-type') ?? '')
+      if (stranger === undefined) return { answer }
+      const words = toWords(text, secrets)
+      return { answer, stranger, reason: words ? `${OF[stranger]} answered: ${words}` : `${OF[stranger]} answered` }
     }
     const reason = redirection(response, secrets) ?? (await serverWords(response, secrets))
     const retryAfter = retryAfterOf(response.headers, now())
-    return {
-      answer,
-      ...(reason === undefined ? {} : { reason }),
-      ...(retryAfter === undefined ? {} : { retryAfter }),
-    }
+    return { answer, ...defined({ reason, retryAfter }) }
   } catch (error) {
     const answer: Failure = signal.aborted ? { kind: 'timeout' } : failureOf(error, false)
     return { answer, reason: answer.code ?? answer.kind }

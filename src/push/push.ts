@@ -1,4 +1,5 @@
 import type { PushConfig, PushServer } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import type { IO } from '../model/io.ts'
 import type { Message } from '../model/message.ts'
 import { type Action, attempt, classify, type Try } from './attempt.ts'
@@ -16,17 +17,22 @@ export interface PushOptions {
   about?: readonly string[]
   /** Epoch milliseconds: the first server asked, for this message, not to be asked before. The fallback may be. */
   firstAt?: number | undefined
+  /** Answers of 429 in a row, in runs before this one. */
+  limits?: number | undefined
   /** The same message in fewer words, asked for when the server finds it too large. */
   shorter(): Message
+  /** Its facts alone, asked for when the server refuses the message as it is. */
+  bare(): Message
 }
 
 export interface PushOutcome {
   /**
    * `delivered`: a server took it. `waiting`: surely not taken, due again at the next run. `unanswered`: sent, and the
-   * answer was lost; due again at the next run, perhaps as a repetition. `refused`: no server will ever take it.
+   * answer was lost; due again at the next run, perhaps as a repetition. `refused`: no server will ever take it, as bare
+   * facts neither.
    */
   kind: 'delivered' | 'waiting' | 'unanswered' | 'refused'
-  /** A server's answer says that our configuration is wrong (401, 403, 404, 3xx): the run must end as a failure, even if the fallback delivered. */
+  /** A server's answer says that our configuration is wrong (most of 4xx, 3xx, a web page): the run must end as a failure, even if the fallback delivered. */
   misconfigured: boolean
   /** What to look at, where it is misconfigured. */
   advice?: string
@@ -39,6 +45,8 @@ export interface PushOutcome {
   /** Milliseconds for which the first server asked to be left alone, where the fallback did not. */
   firstAfter?: number
   by?: 'first' | 'fallback'
+  /** The first server's answers of 429 in a row, this one among them. */
+  limits?: number
 }
 
 const TRIES = 3
@@ -48,6 +56,10 @@ const LONGEST_TRY_MS = 10_000
 const SHORTEST_TRY_MS = 200
 /** Share of the time that the first server may use when there is a fallback. */
 const FIRST_SHARE = 2 / 3
+/** Between runs, while a server answers 429 without saying until when. */
+const LIMITED_MINUTES = [1, 2, 5, 10] as const
+/** A schedule is not exact to the second: a pause ends a little before the run that is meant. */
+const EARLY_MS = 30_000
 
 /** Sends one message, to the first server and, if that could not take it, to the fallback. Never throws. */
 export async function push(message: Message, config: PushConfig, options: PushOptions): Promise<PushOutcome> {
@@ -57,17 +69,18 @@ export async function push(message: Message, config: PushConfig, options: PushOp
   const deadline = now + (options.deadline - now) * share
   const first =
     options.firstAt !== undefined && options.firstAt > now
-      ? leftAlone(options.firstAt - now)
+      ? leftAlone(options.firstAt - now, options.limits)
       : await pushTo(message, config, 'first', { ...options, config, deadline })
   if (fallback === undefined || first.kind === 'delivered' || (first.kind === 'unanswered' && !options.maybeSent))
     return first
   const asked = options.io.now()
-  const second = await pushTo(message, fallback, 'fallback', { ...options, config })
+  const second = await pushTo(message, fallback, 'fallback', { ...options, config, limits: 0 })
   return join(first, second, options.io.now() - asked)
 }
 
-function leftAlone(retryAfter: number): PushOutcome {
-  return { kind: 'waiting', misconfigured: false, reason: 'the push server asked to be left alone', retryAfter }
+function leftAlone(retryAfter: number, limits: number | undefined): PushOutcome {
+  const reason = 'the push server asked to be left alone'
+  return { kind: 'waiting', misconfigured: false, reason, retryAfter, ...defined({ limits }) }
 }
 
 /**
@@ -75,7 +88,13 @@ function leftAlone(retryAfter: number): PushOutcome {
  * @param passed milliseconds that the second took.
  */
 function join(first: PushOutcome, second: PushOutcome, passed: number): PushOutcome {
-  const { kind: _, retryAfter: __, ...facts } = second.misconfigured && !first.misconfigured ? second : first
+  const {
+    kind: _,
+    retryAfter: __,
+    limits: ___,
+    ...told
+  } = second.misconfigured && !first.misconfigured ? second : first
+  const facts = { ...told, ...defined({ limits: first.limits }) }
   if (second.kind === 'delivered') return { ...facts, kind: 'delivered', by: 'fallback' }
   const kinds = [first.kind, second.kind]
   const kind = (['unanswered', 'waiting'] as const).find((one) => kinds.includes(one)) ?? 'refused'
@@ -88,57 +107,72 @@ function waits(first: number | undefined, second: number | undefined): Partial<P
   return { firstAfter: first, ...(second === undefined ? {} : { retryAfter: Math.min(first, second) }) }
 }
 
-/** One server, up to three tries. Never throws. */
+/** One server, up to three tries; a message that it refuses is sent again in other words, which is no try. Never throws. */
 export async function pushTo(
   message: Message,
   server: PushServer,
   by: 'first' | 'fallback',
   options: PushOptions & { config: PushConfig },
 ): Promise<PushOutcome> {
-  const { io, config, dispatcher, about } = options
+  const { io, config, dispatcher, about, limits } = options
   const now = () => io.now()
+  let form: Form = 'whole'
   let text = message
-  let shortened = false
   let last: Try | undefined
   for (let tries = 1; tries <= TRIES; ) {
     const left = options.deadline - io.now()
     if (left < SHORTEST_TRY_MS) break
     last = await attempt(text, server, { config, dispatcher, timeout: Math.min(LONGEST_TRY_MS, left), now })
-    const action = classify(last.answer)
+    const action = inForm(classify(last.answer, last.stranger), form)
     report(io.log, action, last, { server, by, try: tries, title: text.title, about })
-    if (action === 'shorter' && !shortened) {
-      text = options.shorter()
-      shortened = true
+    if (action === 'shorter' || action === 'bare') {
+      form = action
+      text = options[form]()
       continue
     }
-    if (action !== 'again') return outcome(action === 'shorter' ? 'refused' : action, last, by)
+    // What a server asks for in seconds is waited for; a limit without a time is not tested again in this run.
+    if (action !== 'again' && !(action === 'limited' && last.retryAfter !== undefined))
+      return outcome(action, last, by, limits)
     const pause = last.retryAfter ?? PAUSES_MS[tries - 1] ?? 0
     tries++
     if (tries > TRIES || io.now() + pause + SHORTEST_TRY_MS > options.deadline) break
     await io.sleep(pause)
   }
   if (last === undefined) return { kind: 'waiting', misconfigured: false, reason: 'no time was left in this run' }
-  return outcome('again', last, by)
+  return outcome(classify(last.answer) === 'limited' ? 'limited' : 'again', last, by, limits)
+}
+
+/** How much of the message is sent: less each time that the message itself is refused. */
+type Form = 'whole' | 'shorter' | 'bare'
+
+function inForm(action: ReturnType<typeof classify>, form: Form): Action {
+  if (action !== 'shorter' && action !== 'bare') return action
+  if (form === 'bare') return 'refused'
+  return action === 'shorter' && form === 'whole' ? 'shorter' : 'bare'
 }
 
 function outcome(
-  action: Exclude<Action, 'shorter'>,
-  { answer, reason, retryAfter }: Try,
+  action: Exclude<Action, 'shorter' | 'bare'>,
+  { answer, stranger, reason, retryAfter }: Try,
   by: 'first' | 'fallback',
+  limits = 0,
 ): PushOutcome {
   const facts = {
     misconfigured: action === 'misconfigured',
-    ...(action === 'misconfigured' ? { advice: advice(answer, by) } : {}),
-    ...(typeof answer === 'number' ? { status: answer } : {}),
-    ...(reason === undefined ? {} : { reason }),
-    // What we must mend is tried at each run, so that each fails until it is.
-    ...(retryAfter === undefined || action !== 'again' ? {} : { retryAfter }),
+    ...defined({
+      advice: action === 'misconfigured' ? advice(answer, by, stranger) : undefined,
+      status: typeof answer === 'number' ? answer : undefined,
+      reason,
+    }),
   }
   switch (action) {
     case 'delivered':
       return { kind: 'delivered', ...facts, by }
+    case 'limited':
+      return { kind: 'waiting', ...facts, retryAfter: retryAfter ?? pauseOf(limits), limits: limits + 1 }
     case 'again':
-    case 'misconfigured':
+      return { kind: 'waiting', ...facts, ...defined({ retryAfter }) }
+    case 'misconfigured': // tried at each run, whatever the server asks, so that each fails until it is mended
       return { kind: 'waiting', ...facts }
     case 'unanswered':
     case 'refused':
@@ -146,4 +180,10 @@ function outcome(
     default:
       return action satisfies never
   }
+}
+
+/** @param limits answers of 429 in a row before this one. */
+function pauseOf(limits: number): number {
+  const minutes = LIMITED_MINUTES[Math.min(limits, LIMITED_MINUTES.length - 1)] ?? 1
+  return minutes * 60_000 - EARLY_MS
 }

@@ -1,3 +1,4 @@
+import { defined } from '../model/defined.ts'
 import type { Notification } from '../model/notification.ts'
 import type { Alert, Outgoing, State } from './schema.ts'
 
@@ -9,6 +10,8 @@ export interface Delivery {
   retryAt?: number
   /** Epoch milliseconds: the first server not before, the fallback at any time. */
   firstAt?: number
+  /** Answers of 429 in a row. */
+  limits?: number
 }
 
 /**
@@ -31,21 +34,22 @@ export function enqueue(
 }
 
 /** A pause after lost answers was for the message that may have arrived, and ends with it. */
-function waitOf(before: Outgoing | undefined, now: number): Pick<Outgoing, 'since' | 'retryAt' | 'firstAt'> {
+function waitOf(before: Outgoing | undefined, now: number): Pick<Outgoing, 'since' | 'retryAt' | 'firstAt' | 'limits'> {
   if (before === undefined) return { since: now }
-  const { since, retryAt, firstAt, notification } = before
-  const asked = retryAt === undefined || notification.maybeSent ? {} : { retryAt }
-  return { since, ...asked, ...(firstAt === undefined ? {} : { firstAt }) }
+  const { since, retryAt, firstAt, limits, notification } = before
+  return { since, ...defined({ retryAt: notification.maybeSent ? undefined : retryAt, firstAt, limits }) }
 }
 
 /**
  * Claims all that is due for this run, until `until`: another run leaves it alone until then, so that a crash, a
- * failed try and an overlapping run all mean "due again later". What another run has claimed is not due.
+ * failed try and an overlapping run all mean "due again later". What another run has claimed is not due, and nothing is
+ * while a server that answered 429 is to be left alone.
  */
 export function claimDue(state: State, by: string, now: number, until: number): { state: State; due: Notification[] } {
   const due: Notification[] = []
+  const isLimited = state.outbox.some(({ limits, retryAt }) => limits !== undefined && isAhead(retryAt, now))
   const outbox = state.outbox.map((item) => {
-    if (isClaimed(item, now) || isAhead(item.retryAt, now)) return item
+    if (isLimited || isClaimed(item, now) || isAhead(item.retryAt, now)) return item
     // A claim that ran out belongs to a run that died between sending and settling: it may have been sent.
     const notification = item.claim ? { ...item.notification, maybeSent: true } : item.notification
     due.push(notification)
@@ -60,6 +64,21 @@ export function firstAtOf(outbox: readonly Outgoing[], due: readonly Notificatio
   const times = outbox.flatMap(({ notification, firstAt }) => (ids.has(notification.id) ? (firstAt ?? []) : []))
   const ahead = times.filter((time) => isAhead(time, now))
   return ahead.length > 0 ? Math.max(...ahead) : undefined
+}
+
+/** What the first push server's answers of 429 ask for: whichever message they answered, they are about all. */
+export interface Limits {
+  /** Such answers in a row. */
+  count: number
+  /** Epoch milliseconds: it may be asked again. */
+  until?: number
+}
+
+export function limitsOf(outbox: readonly Outgoing[], now: number): Limits {
+  const limited = outbox.filter(({ limits }) => limits !== undefined)
+  const times = limited.flatMap(({ firstAt }) => (isAhead(firstAt, now) ? (firstAt ?? []) : []))
+  const count = Math.max(0, ...limited.map(({ limits = 0 }) => limits))
+  return times.length > 0 ? { count, until: Math.max(...times) } : { count }
 }
 
 /** Another run is trying this one right now. */
@@ -96,10 +115,9 @@ export function settle(state: State, deliveries: readonly Delivery[], now: numbe
     if (delivery.kind === 'delivered' || delivery.kind === 'refused') return []
     const notification = delivery.kind === 'unanswered' ? { ...item.notification, maybeSent: true } : item.notification
     if (item.claim?.by !== by) return [{ ...item, notification }]
-    const { claim: _, retryAt: __, firstAt: ___, ...rest } = item
-    const { retryAt = pausedUntil(delivery, item, now), firstAt } = delivery
-    const waits = { ...(retryAt === undefined ? {} : { retryAt }), ...(firstAt === undefined ? {} : { firstAt }) }
-    return [{ ...rest, notification, ...waits }]
+    const { claim: _, retryAt: __, firstAt: ___, limits: ____, ...rest } = item
+    const { retryAt = pausedUntil(delivery, item, now), firstAt, limits } = delivery
+    return [{ ...rest, notification, ...defined({ retryAt, firstAt, limits }) }]
   })
   return { ...state, outbox, endpoints: toldOf(state, settled, now) }
 }

@@ -87,6 +87,8 @@ const OUTGOING = z.object({
   retryAt: z.optional(time),
   /** The first push server not before, as it asked; the fallback at any time. */
   firstAt: z.optional(time),
+  /** Answers of 429 in a row: the pauses between runs grow with them. */
+  limits: z.optional(count),
   tries: count,
 })
 export type Outgoing = z.infer<typeof OUTGOING>
