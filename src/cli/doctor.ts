@@ -4,11 +4,12 @@ import { openDispatcher } from '../http/get.ts'
 import { mask } from '../log.ts'
 import { CATALOGUES } from '../messages/compose.ts'
 import type { Backend, BackendTable, ScrapedBackend } from '../model/backend.ts'
-import { type Config, ConfigError, type Endpoint, type PushServer } from '../model/config.ts'
+import { type ChannelConfig, type Config, ConfigError, type Endpoint, functionName, NOTIFLY } from '../model/config.ts'
 import { briefly } from '../model/failure.ts'
 import type { Log } from '../model/io.ts'
 import { wordsOf } from '../model/observation.ts'
 import { observe } from '../observe.ts'
+import type { Push } from '../push/channel.ts'
 import { type PushOutcome, pushTo } from '../push/push.ts'
 import { examine, type Finding } from '../rules/diagnose.ts'
 import { limitOf, realIO } from '../scheduled.ts'
@@ -151,34 +152,63 @@ const WORDS: Record<PushOutcome['kind'], string> = {
   refused: 'refused',
 }
 
+/** Tests every channel by itself, fallbacks too: one that is only asked when another is away would be found wrong only then. */
 async function testPush(config: Config): Promise<boolean> {
-  if (!config.push) {
-    console.log('push: no NOTIFLY_URL is set')
+  if (config.channels.length === 0) {
+    console.log('push: no NOTIFLY_URL is set, nor a PUSH_<NAME>')
     return false
   }
-  const io = { ...realIO(config), log: SILENT }
+  const spares = config.channels.flatMap(({ fallback }) => (fallback?.isSpare ? [fallback] : []))
   const connections = openDispatcher()
-  const { title, body } = CATALOGUES[config.language].test
-  const message = { title, body: body(config.backend), priority: 4 }
-  const options = { io, config: config.push, dispatcher: connections.dispatcher, maybeSent: false }
-  const test = async (server: PushServer, by: 'first' | 'fallback') => {
-    const deadline = io.now() + 20_000
-    const outcome = await pushTo(message, server, by, {
-      ...options,
-      deadline,
-      shorter: () => message,
-      bare: () => message,
-    })
-    const why = [outcome.status, outcome.reason].filter((part) => part !== undefined).join(' ')
-    const advice = outcome.advice === undefined ? '' : `: ${outcome.advice}`
-    const to = by === 'first' ? 'push' : 'push to the fallback'
-    console.log(mask(`${to}: ${WORDS[outcome.kind]}${why === '' ? '' : ` (${why})`}${advice}`, config.secrets))
-    return outcome.kind === 'delivered'
-  }
-  const { fallback } = config.push
-  const first = await test(config.push, 'first')
-  // Asked by itself: one that is only asked when the first is away would be found wrong only then.
-  const second = fallback === undefined || (await test(fallback, 'fallback'))
+  const tested: boolean[] = []
+  for (const channel of [...config.channels, ...spares])
+    tested.push(await testChannel(channel, config, connections.dispatcher))
   await connections.close()
-  return first && second
+  return tested.every((isTaken) => isTaken)
 }
+
+async function testChannel(channel: ChannelConfig, config: Config, dispatcher: unknown): Promise<boolean> {
+  const io = { ...realIO(config), log: SILENT }
+  const now = io.now()
+  const what = testOf(channel, config, now)
+  const outcome = await pushTo(what, channel, channel.isSpare ? 'fallback' : 'first', {
+    io,
+    dispatcher,
+    deadline: now + 20_000,
+    secrets: config.secrets,
+    maybeSent: false,
+    inForm: () => what,
+  })
+  const why = [outcome.status, outcome.reason].filter((part) => part !== undefined).join(' ')
+  const advice = outcome.advice === undefined ? '' : `: ${outcome.advice}`
+  const to = channel.isSpare ? 'push to the fallback' : channel.name === NOTIFLY ? 'push' : `push to ${channel.name}`
+  console.log(mask(`${to}: ${WORDS[outcome.kind]}${why === '' ? '' : ` (${why})`}${advice}`, config.secrets))
+  return outcome.kind === 'delivered'
+}
+
+/** A fact without an end: on a service that keeps incidents it is over by itself, or is one that a person closes. */
+function testOf(channel: ChannelConfig, config: Config, now: number): Push {
+  const { title, body } = CATALOGUES[channel.language].test
+  const message = { title, body: body(config.backend), priority: TEST_PRIORITY }
+  const incident = `|test|${functionName(config)}@${now}`
+  const fact = {
+    id: `${incident}/told-once/${now}`,
+    incident,
+    reason: 'told-once',
+    rule: 'test',
+    priority: TEST_PRIORITY,
+    at: now,
+    firedAt: now,
+  } as const
+  return {
+    message,
+    facts: [fact],
+    tell: () => message,
+    threadOf: () => undefined,
+    functionName: functionName(config),
+    interval: 60_000,
+    now,
+  }
+}
+
+const TEST_PRIORITY = 4

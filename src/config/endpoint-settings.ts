@@ -1,8 +1,9 @@
 import type { Backend } from '../model/backend.ts'
 import { prefixOf } from '../model/backend.ts'
-import type { Endpoint } from '../model/config.ts'
+import type { ChannelConfig, Endpoint } from '../model/config.ts'
 import type { Credentials } from './address.ts'
 import { metricsUrl } from './address.ts'
+import { namedChannels } from './channels.ts'
 import type { Environment, Found } from './environment.ts'
 import { find, namesFor } from './environment.ts'
 import type { EndpointSetting } from './settings.ts'
@@ -40,6 +41,20 @@ export function readEndpointSettings(
     runbookUrl: first('RUNBOOK_URL', PER_ENDPOINT.RUNBOOK_URL)?.value,
     dashboardUrl: first('DASHBOARD_URL', PER_ENDPOINT.DASHBOARD_URL)?.value,
   }
+}
+
+/**
+ * The channels that `PUSH` names for one endpoint, looked up as a rule's setting is; `undefined` where it names none.
+ * @param scopes none: those of the function.
+ */
+export function channelsFor(
+  env: Environment,
+  backend: Backend,
+  scopes: readonly string[],
+  channels: readonly ChannelConfig[],
+): string[] | undefined {
+  const name = [...namesFor(backend, scopes, 'PUSH'), 'PUSH'].find((one) => env.texts.has(one))
+  return name === undefined ? undefined : namedChannels(env, name, env.texts.get(name) ?? '', channels)
 }
 
 /** The most specific of URL credentials, `_BEARER_TOKEN` and `_BASIC_AUTH`; two at the same level are a problem. */

@@ -1,12 +1,12 @@
 import type { Backend } from '../model/backend.ts'
 import { prefixOf } from '../model/backend.ts'
 import type { Config, Discovery, Endpoint, Source, Target } from '../model/config.ts'
-import { readEndpointSettings, requireModel } from './endpoint-settings.ts'
+import { channelsByDefault, readChannels } from './channels.ts'
+import { channelsFor, readEndpointSettings, requireModel } from './endpoint-settings.ts'
 import type { Named, NamedEndpoints } from './endpoints.ts'
 import { checkNames, readEndpoints } from './endpoints.ts'
 import type { Environment } from './environment.ts'
 import { environmentOf, isSet, namesFor, read, variableOf } from './environment.ts'
-import { readPush } from './push-server.ts'
 import { readWorkers } from './receiver.ts'
 import type { RuleSettings } from './rule-settings.ts'
 import { readRuleSettings, rulesBy } from './rule-settings.ts'
@@ -29,11 +29,14 @@ export function parseConfig(
     backend === 'heartbeat-check' ? readBeats(env) : readEndpoints(env, backend, options.lambda, options.found)
   const scopes = new Set(named.flatMap((endpoint) => scopesOf(endpoint)))
   const settings = readRuleSettings(env, backend, scopes, incomplete)
-  const endpoints = endpointsOf(env, backend, named, settings)
+  const channels = readChannels(env, options.lambda)
+  const endpoints = endpointsOf(env, backend, named, settings).map((endpoint, i) => {
+    const own = channelsFor(env, backend, scopesOf(named[i] ?? endpoint), channels)
+    return own ? { ...endpoint, channels: own } : endpoint
+  })
   if (named.length === 0 && sources.length === 0)
     requireModel(env, backend, [readEndpointSettings(env, backend, [], undefined)])
   requireModel(env, backend, endpoints)
-  const push = readPush(env, options.lambda)
   const state = readStatePlace(env, options.lambda)
   const general = readGeneral(env)
   checkCanary(env, backend, endpoints, general.canary)
@@ -43,7 +46,8 @@ export function parseConfig(
   const config: Config = {
     backend,
     endpoints,
-    push,
+    channels,
+    heard: channelsFor(env, backend, [], channels) ?? channelsByDefault(channels),
     state,
     ...general,
     secrets: [...env.secrets],

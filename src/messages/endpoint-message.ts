@@ -31,6 +31,7 @@ function titleOf(note: Notification, catalogue: Catalogue): string {
   const titled = (sign: string, text: string) => fitTitle(sign, text, place, inBrackets)
   switch (note.reason) {
     case 'fired':
+    case 'worse':
     case 'told-once':
       return titled(rule.sign, headline)
     case 'repeated':

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { FAILURE_KINDS } from './failure.ts'
 import type { About, Notification, Reason } from './notification.ts'
 
-const REASONS = ['fired', 'repeated', 'resolved', 'late', 'told-once'] as const satisfies Reason[]
+const REASONS = ['fired', 'worse', 'repeated', 'resolved', 'late', 'told-once'] as const satisfies Reason[]
 const number = z.number()
 const text = z.string()
 const names = z.array(text)

@@ -2,10 +2,10 @@ import type { Backend } from './backend.ts'
 import type { Failure } from './failure.ts'
 
 /**
- * Why something is told. `late`: it came and went before its `fired` could be delivered. `told-once`: a fact
+ * Why something is told. `worse`: while it lasts, it became more urgent. `late`: it came and went before its `fired` could be delivered. `told-once`: a fact
  * without an end (the watcher's own gap, a state that had to be put aside).
  */
-export type Reason = 'fired' | 'repeated' | 'resolved' | 'late' | 'told-once'
+export type Reason = 'fired' | 'worse' | 'repeated' | 'resolved' | 'late' | 'told-once'
 
 export type VerdictKind = 'load-grew' | 'broke' | 'heavier' | 'cache-full' | 'stalled' | 'restarted'
 

@@ -1,12 +1,12 @@
-import type { PushServer } from '../model/config.ts'
-import type { Failure } from '../model/failure.ts'
+import { type ChannelConfig, NOTIFLY } from '../model/config.ts'
 import type { Log } from '../model/io.ts'
-import type { Action, Try } from './attempt.ts'
+import type { Try } from './attempt.ts'
+import type { Action } from './channel.ts'
 import type { Stranger } from './stranger.ts'
 
 /** Which push, to whom, and the number of the try. */
 export interface Tried {
-  server: PushServer
+  to: ChannelConfig
   by: 'first' | 'fallback'
   try: number
   title: string
@@ -14,12 +14,13 @@ export interface Tried {
 }
 
 /** One line a try: what came of it and, where that is our mistake, what to look at; never the token or the whole address. */
-export function report(log: Log, action: Action, { answer, stranger, reason, took }: Try, tried: Tried): void {
-  const { server, by, ...facts } = tried
+export function report(log: Log, action: Action, tried: Try, { to, by, ...facts }: Tried): void {
+  const { answer, reason, took } = tried
   const [level, text] = TOLD[action]
-  log[level](action === 'misconfigured' ? `${text}: ${advice(answer, by, stranger)}` : text, {
+  log[level](action === 'misconfigured' ? `${text}: ${adviceOf(tried, to)}` : text, {
+    channel: to.isSpare ? NOTIFLY : to.name,
     server: by,
-    host: URL.canParse(server.url) ? new URL(server.url).host : undefined,
+    host: URL.canParse(to.url) ? new URL(to.url).host : undefined,
     ...(typeof answer === 'number' ? { status: answer } : { failure: answer.kind }),
     reason,
     took,
@@ -39,27 +40,38 @@ const TOLD = {
 } as const satisfies Record<Action, readonly ['info' | 'warn' | 'error', string]>
 
 /** What to look at when the server's answer is about our configuration. */
-export function advice(answer: number | Failure, by: Tried['by'], stranger?: Stranger): string {
-  const variable = by === 'first' ? 'NOTIFLY' : 'NOTIFLY_FALLBACK'
-  if (stranger !== undefined) return aboutStranger(stranger, variable)
-  if (typeof answer !== 'number') return `${variable}_URL or ${variable}_TOKEN cannot be used as it is`
-  if (answer === 401 || answer === 403)
-    return `is ${variable}_TOKEN still valid, and NOTIFLY_AUTH the right way to send it?`
+export function adviceOf({ answer, stranger, advice }: Try, to: ChannelConfig): string {
+  const { url, token } = to.variables
+  if (advice !== undefined) return advice
+  if (stranger !== undefined) return aboutStranger(stranger, to)
+  if (typeof answer !== 'number') return `${url} or ${token} cannot be used as it is`
   if (answer >= 300 && answer < 400)
-    return `${variable}_URL redirects, and a redirected POST loses its body: set the address it points to`
-  if (answer === 404 || answer === 405) return `is ${variable}_URL the base address of the push server?`
-  if (answer === 402) return `the plan or budget behind ${variable}_TOKEN does not cover this`
-  return `is ${variable}_URL the push server, and ${variable}_TOKEN an app that is still there?`
+    return `${url} redirects, and a redirected POST loses its body: set the address it points to`
+  if (isSecretAddress(to)) return `is ${url} still the whole address of the webhook?`
+  if (answer === 401 || answer === 403) {
+    if (to.token === undefined) return `it asks for a token: set ${token}`
+    const how = to.name === NOTIFLY || to.isSpare ? ', and NOTIFLY_AUTH the right way to send it' : ''
+    return `is ${token} still valid${how}?`
+  }
+  if (answer === 404 || answer === 405) return `is ${url} the base address of the push server?`
+  if (answer === 402) return `the plan or budget behind ${token} does not cover this`
+  return `is ${url} the push server, and ${token} an app that is still there?`
 }
 
-function aboutStranger(stranger: Stranger, variable: string): string {
+/** Services that are reached by an address that nobody else may know, instead of a token. */
+export function isSecretAddress({ service, url }: Pick<ChannelConfig, 'service' | 'url'>): boolean {
+  if (service === 'slack') return !new URL(url).searchParams.has('channel')
+  return service === 'discord' || service === 'teams'
+}
+
+function aboutStranger(stranger: Stranger, { variables: { url, token }, name }: ChannelConfig): string {
   switch (stranger) {
     case 'web-page':
-      return `is a sign-in page in front of ${variable}_URL, or another web server there? A push server answers JSON`
+      return `is a sign-in page in front of ${url}, or another web server there? A push server answers JSON`
     case 'failure':
-      return `the answer says that it failed: are ${variable}_URL and ${variable}_TOKEN those of a push server?`
+      return `the answer says that it failed: are ${url} and ${token} those of a push server?`
     case 'ntfy':
-      return `${variable}_URL is an ntfy server, which shows such a message as raw text: use PUSH_<NAME>=ntfy+https://…/topic`
+      return `${url} is an ntfy server, which shows such a message as raw text: use PUSH_${name === NOTIFLY ? '<NAME>' : name.toUpperCase()}=ntfy+https://…/topic`
     default:
       return stranger satisfies never
   }

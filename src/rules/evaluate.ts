@@ -4,7 +4,7 @@ import type { Notification } from '../model/notification.ts'
 import { type Observation, wordsOf } from '../model/observation.ts'
 import type { EndpointResult } from '../model/result.ts'
 import { shownUrl } from '../secrets/shown-url.ts'
-import { enqueue } from '../state/outbox.ts'
+import { enqueue, readdressed } from '../state/outbox.ts'
 import {
   type Alert,
   type EndpointState,
@@ -14,6 +14,7 @@ import {
   type Outgoing,
   type State,
 } from '../state/schema.ts'
+import { alertKey, threadsLeft } from '../state/threads.ts'
 import { verdict } from '../verdict/verdict.ts'
 import { alertContextOf } from './alert-context.ts'
 import { RULE_IDS, type RuleId, specOf } from './catalogue.ts'
@@ -55,7 +56,7 @@ export function evaluate(
     const before = endpointOf(previous, observation.endpoint.name) ?? newEndpointState(now)
     return takeSnapshot(observation, notAhead(before, now), config.backend, now, config.window)
   })
-  const kept = stillConfigured(previous.outbox, config)
+  const kept = readdressed(stillConfigured(previous.outbox, config), config)
   const siblings = siblingsByGroup(snapshots)
   const judged = snapshots.map((one) => ({
     one,
@@ -63,6 +64,7 @@ export function evaluate(
       snapshot: one,
       siblings: siblings.get(one.endpoint.group ?? ''),
       outbox: kept,
+      threads: previous.threads,
       interval,
       now,
     }),
@@ -70,24 +72,41 @@ export function evaluate(
   const servers = observations.filter(({ unread }) => unread === undefined).length
   const stillDown = causesOfThoseStillDown(judged)
   const told = judged.map(({ one, judgement }) => conclude(one, judgement, { of: servers, stillDown }, now))
-  const overtaken = new Set(judged.flatMap(({ judgement }) => [...judgement.overtaken]))
-  const waiting = kept.filter((item) => !overtaken.has(item.notification.incident))
+  const overtaken = new Map(judged.flatMap(({ judgement }) => [...judgement.overtaken]))
   const gap = gapOf(previous, config, interval, now)
   const notifications = [...told.flatMap((t) => t.notifications), ...gap]
-  const state: State = {
-    ...previous,
+  const { threads, ...rest } = previous
+  const next: State = {
+    ...rest,
     ranAt: now,
     gaps:
       previous.ranAt !== undefined && now - previous.ranAt >= SHORTEST_GAP
         ? [...previous.gaps, now - previous.ranAt].slice(-GAPS)
         : previous.gaps,
     endpoints: Object.fromEntries(told.map((t) => [t.result.name, t.state])),
-    outbox: enqueue(waiting, notifications, now, kept),
+    outbox: enqueue({
+      outbox: kept,
+      notifications,
+      overtaken,
+      threads,
+      routes: config,
+      alertOf: alertIn(previous),
+      now,
+    }),
   }
+  const state = { ...next, ...threadsLeft({ ...next, ...(threads && { threads }) }) }
   const decisions = judged.flatMap(({ one, judgement }) =>
     judgement.decisions.map((decision) => ({ endpoint: one.endpoint.name, decision })),
   )
   return { state, endpoints: told.map((t) => t.result), notifications, decisions }
+}
+
+/** The alert that a notification is about, as it was before this run. */
+function alertIn(state: State) {
+  return ({ endpoint, rule, subject, firedAt }: Notification): Alert | undefined => {
+    const alert = endpoint === undefined ? undefined : endpointOf(state, endpoint)?.alerts[alertKey(rule, subject)]
+    return alert?.firedAt === firedAt ? alert : undefined
+  }
 }
 
 /**

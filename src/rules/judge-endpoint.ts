@@ -1,7 +1,8 @@
 import type { About, AlertContext, Notification, Reason } from '../model/notification.ts'
 import type { Rule } from '../model/rule.ts'
-import { alertKey, isClaimed } from '../state/outbox.ts'
+import { isClaimed } from '../state/legs.ts'
 import type { Alert, Outgoing } from '../state/schema.ts'
+import { alertKey, channelsTold, incidentOf, type Threads, waitsFor } from '../state/threads.ts'
 import { type Decision, decision, type HoldingRule, notMeasured } from './decision.ts'
 import { joinLates } from './late-notice.ts'
 import { judge, measure } from './measure.ts'
@@ -15,8 +16,8 @@ export interface EndpointJudgement {
   alerts: Record<string, Alert>
   /** To be told, without their context. */
   notifications: Notification[]
-  /** Incidents that ended before they could be told: their `fired` leaves the outbox. */
-  overtaken: Set<string>
+  /** Incidents whose waiting notifications leave the outbox, and the incident whose notification tells them instead. */
+  overtaken: Map<string, string>
   /** For `LOG_LEVEL=debug` and `--why`: each decision with its numbers. */
   decisions: Decision[]
 }
@@ -25,6 +26,7 @@ interface Context {
   snapshot: Snapshot
   siblings: Siblings | undefined
   outbox: readonly Outgoing[]
+  threads: Threads | undefined
   interval: number | undefined
   now: number
 }
@@ -35,7 +37,7 @@ const FORGOTTEN = 86_400_000
 
 /** Measures and steps every active rule of one endpoint. */
 export function judgeEndpoint(context: Context): EndpointJudgement {
-  const out: EndpointJudgement = { alerts: {}, notifications: [], overtaken: new Set(), decisions: [] }
+  const out: EndpointJudgement = { alerts: {}, notifications: [], overtaken: new Map(), decisions: [] }
   const firing = (id: string) => out.alerts[id]?.phase === 'firing'
   for (const rule of inOrder(context.snapshot.endpoint.rules)) {
     // A dead server makes all its other numbers meaningless, and a stalled one its KV use.
@@ -137,9 +139,9 @@ interface News {
   key: string
 }
 
-function tell(news: News, { now, snapshot, outbox }: Context, out: EndpointJudgement): void {
+function tell(news: News, { now, snapshot, outbox, threads }: Context, out: EndpointJudgement): void {
   const { reason, rule, measured, alert, idle, key } = news
-  const incident = `${snapshot.endpoint.name}|${rule.id}|${measured.subject ?? ''}@${alert.firedAt}`
+  const incident = incidentOf(snapshot.endpoint.name, rule.id, measured.subject, alert.firedAt)
   const queued = outbox.filter((item) => item.notification.incident === incident)
   const about = (reason === 'resolved' ? alert.about : undefined) ?? aboutOf(rule, snapshot)
   const make = (reason: Reason, more: Partial<Notification> = {}): Notification => ({
@@ -152,23 +154,23 @@ function tell(news: News, { now, snapshot, outbox }: Context, out: EndpointJudge
     ...more,
   })
   if (reason === 'fired') out.notifications.push(make('fired'))
-  if (reason === 'repeated' && queued.length === 0) out.notifications.push(make('repeated'))
+  const told = channelsTold(threads, incident, alert)
+  if (reason === 'repeated' && told.some((channel) => !waitsFor(queued, channel, incident)))
+    out.notifications.push(make('repeated'))
   if (reason !== 'resolved') return
   if (queued.some((item) => isClaimed(item, now))) {
     out.alerts[key] = alert // another run is telling it right now: resolve at the next run
     return
   }
-  out.overtaken.add(incident)
+  out.overtaken.set(incident, incident)
   const end = { endedAt: now, ended: idle ? 'idle' : alert.restarted ? 'restarted' : 'clear' } as const
-  const fired = queued.find((item) => item.notification.reason === 'fired')
-  if (fired) {
-    const maybeSent = fired.claim || fired.notification.maybeSent ? { maybeSent: true } : {}
-    const joined = joinLates(make('late', { ...end, ...maybeSent }), outbox, now)
+  // A channel for which the beginning still waits hears of it as past, the others of its end.
+  if (queued.some(({ notification }) => notification.reason === 'fired' || notification.reason === 'worse')) {
+    const joined = joinLates(make('late', end), outbox, now)
     out.notifications.push(joined.late)
-    if (joined.replaced) out.overtaken.add(joined.replaced)
-  } else if (alert.lastSentAt !== undefined) {
-    out.notifications.push(make('resolved', { ...end, priority: 4 }))
+    if (joined.replaced) out.overtaken.set(joined.replaced, incident)
   }
+  if (alert.lastSentAt !== undefined) out.notifications.push(make('resolved', { ...end, priority: 4 }))
 }
 
 /** Remembers what is told now: when it is over, the endpoint no longer shows what it was. */

@@ -1,97 +1,155 @@
+import { NOTIFLY } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
 import type { Notification } from '../model/notification.ts'
-import type { Alert, Outgoing, State } from './schema.ts'
+import { channelsToSpare, isAhead, type Legs, legsOf, withLegs } from './legs.ts'
+import { namesIn, type Routes, recipientsOf } from './recipients.ts'
+import type { Alert, Leg, Outgoing, State, Thread } from './schema.ts'
+import { alertKey, channelsTold, type Threads, waitsFor, withThread } from './threads.ts'
 
-/** What came of trying to deliver one notification. */
+/** What came of trying to deliver one notification on one channel. */
 export interface Delivery {
   id: string
+  /** `notifly` unless another is named. */
+  channel?: string
   kind: 'delivered' | 'waiting' | 'unanswered' | 'refused'
   /** Epoch milliseconds: not before, as the servers asked. */
   retryAt?: number
-  /** Epoch milliseconds: the first server not before, the fallback at any time. */
+  /** Epoch milliseconds: the channel not before, its fallback at any time. */
   firstAt?: number
   /** Answers of 429 in a row. */
   limits?: number
+  /** What a channel is to remember of the incident; absent where there is only the channel `notifly`. */
+  thread?: Thread
+  /** The channel that took it, where that is the fallback. */
+  by?: string
 }
 
-/**
- * Puts notifications that are not there yet at the end of the outbox.
- * @param overtaken what some of them are told instead of: such an incident waits since then, and as the servers asked.
- */
-export function enqueue(
-  outbox: readonly Outgoing[],
-  notifications: readonly Notification[],
-  now: number,
-  overtaken: readonly Outgoing[] = [],
-): Outgoing[] {
-  const known = new Set(outbox.map((o) => o.notification.id))
-  const before = new Map(overtaken.map((item) => [item.notification.incident, item]))
-  const fresh = notifications.filter((n) => !known.has(n.id))
+/** Incidents that are over and were posted once more on a channel that wants it so. */
+export interface Reposted {
+  channel: string
+  incidents: readonly string[]
+}
+
+/** A notification that is to be sent on one channel now. */
+export interface Due {
+  channel: string
+  notification: Notification
+}
+
+/** What the outbox becomes in one run, before anything is sent. */
+export interface Queueing {
+  /** As the last run left it, without what is no longer configured. */
+  outbox: readonly Outgoing[]
+  notifications: readonly Notification[]
+  /** Incidents whose waiting notifications are told as something else, and the incident whose notification tells them. */
+  overtaken: ReadonlyMap<string, string>
+  threads: Threads | undefined
+  routes: Routes
+  /** Of each incident's alert, before this run. */
+  alertOf(notification: Notification): Pick<Alert, 'lastSentAt'> | undefined
+  now: number
+}
+
+/** Puts notifications that are not there yet at the end of the outbox, each for the channels that are to hear of it. */
+export function enqueue(queueing: Queueing): Outgoing[] {
+  const { outbox, notifications, overtaken, now } = queueing
+  const known = new Set(outbox.map(({ notification }) => notification.id))
+  const kept = outbox.filter(({ notification }) => !overtaken.has(notification.incident))
+  const replaced = outbox.filter(({ notification }) => overtaken.has(notification.incident))
+  const fresh = notifications.filter(({ id }) => !known.has(id))
   return [
-    ...outbox,
-    ...fresh.map((notification) => ({ notification, ...waitOf(before.get(notification.incident), now), tries: 0 })),
+    ...kept,
+    ...fresh.flatMap((notification) => {
+      const before = replaced.filter((item) => overtaken.get(item.notification.incident) === notification.incident)
+      const since = Math.min(now, ...before.map((item) => item.since))
+      return withLegs({ notification, since }, legsFor(notification, before, kept, queueing))
+    }),
   ]
 }
 
-/** A pause after lost answers was for the message that may have arrived, and ends with it. */
-function waitOf(before: Outgoing | undefined, now: number): Pick<Outgoing, 'since' | 'retryAt' | 'firstAt' | 'limits'> {
-  if (before === undefined) return { since: now }
-  const { since, retryAt, firstAt, limits, notification } = before
-  return { since, ...defined({ retryAt: notification.maybeSent ? undefined : retryAt, firstAt, limits }) }
+/** @param before what waits and is told by this notification instead. */
+function legsFor(
+  notification: Notification,
+  before: readonly Outgoing[],
+  kept: readonly Outgoing[],
+  { threads, routes, alertOf }: Queueing,
+): Legs {
+  const { incident, reason } = notification
+  const told = channelsTold(threads, incident, alertOf(notification))
+  const names =
+    reason === 'late' && before.length > 0
+      ? before.flatMap((item) => untold(item, item.notification.incident === incident ? told : []))
+      : recipientsOf(notification, routes, told)
+  const free = reason === 'repeated' ? names.filter((name) => !waitsFor(kept, name, incident)) : names
+  return Object.fromEntries(free.map((name) => [name, newLeg(name, before, notification)]))
+}
+
+/** Channels for which the beginning of an incident waits. */
+function untold(item: Outgoing, told: readonly string[]): string[] {
+  const { reason } = item.notification
+  if (reason !== 'fired' && reason !== 'worse' && reason !== 'late') return []
+  return Object.keys(legsOf(item)).filter((name) => !told.includes(name))
+}
+
+/** It waits as the server asked. A pause after lost answers was for the message that may have arrived, and ends with it. */
+function newLeg(channel: string, before: readonly Outgoing[], { maybeSent, reason }: Notification): Leg {
+  const legs = before.flatMap((item) => legsOf(item)[channel] ?? [])
+  const asked = legs.filter((leg) => !leg.maybeSent)
+  const latest = (times: readonly (number | undefined)[]) => {
+    const known = times.filter((time) => time !== undefined)
+    return known.length > 0 ? Math.max(...known) : undefined
+  }
+  const wasSent = reason === 'late' ? legs.some((leg) => leg.claim || leg.maybeSent) : maybeSent === true
+  return {
+    tries: 0,
+    ...defined({
+      retryAt: latest(asked.map(({ retryAt }) => retryAt)),
+      firstAt: latest(legs.map(({ firstAt }) => firstAt)),
+      limits: latest(legs.map(({ limits }) => limits)),
+      maybeSent: wasSent ? (true as const) : undefined,
+    }),
+  }
+}
+
+/**
+ * What waits for channels that are no longer there goes to those that are, so that nothing is dropped untold; so does
+ * what was put there when the channels were not known.
+ */
+export function readdressed(outbox: readonly Outgoing[], routes: Routes): Outgoing[] {
+  const names = new Set(namesIn(routes))
+  return outbox.flatMap((item): Outgoing[] => {
+    const legs = legsOf(item)
+    const there = Object.entries(legs).filter(([name]) => names.has(name))
+    if (there.length > 0 && there.length === Object.keys(legs).length) return [item]
+    if (there.length > 0) return withLegs(item, Object.fromEntries(there))
+    if (item.told || item.notification.reason === 'repeated' || item.notification.reason === 'resolved') return []
+    const fresh = recipientsOf(item.notification, routes, [])
+    return withLegs(item, Object.fromEntries(fresh.map((name) => [name, { tries: 0 }])))
+  })
 }
 
 /**
  * Claims all that is due for this run, until `until`: another run leaves it alone until then, so that a crash, a
  * failed try and an overlapping run all mean "due again later". What another run has claimed is not due, and nothing is
- * while a server that answered 429 is to be left alone.
+ * while a channel that answered 429 is to be left alone. Each channel goes its own way.
  */
-export function claimDue(state: State, by: string, now: number, until: number): { state: State; due: Notification[] } {
-  const due: Notification[] = []
-  const isLimited = state.outbox.some(({ limits, retryAt }) => limits !== undefined && isAhead(retryAt, now))
-  const outbox = state.outbox.map((item) => {
-    if (isLimited || isClaimed(item, now) || isAhead(item.retryAt, now)) return item
-    // A claim that ran out belongs to a run that died between sending and settling: it may have been sent.
-    const notification = item.claim ? { ...item.notification, maybeSent: true } : item.notification
-    due.push(notification)
-    return { ...item, notification, claim: { by, until }, tries: item.tries + 1 }
+export function claimDue(state: State, by: string, now: number, until: number): { state: State; due: Due[] } {
+  const due: Due[] = []
+  const spared = channelsToSpare(state.outbox, now)
+  const outbox = state.outbox.flatMap((item) => {
+    const legs = legsOf(item)
+    const claimed: Record<string, Leg> = {}
+    for (const [channel, leg] of Object.entries(legs)) {
+      if (spared.has(channel) || isAhead(leg.claim?.until, now) || isAhead(leg.retryAt, now)) continue
+      // A claim that ran out belongs to a run that died between sending and settling: it may have been sent.
+      const maybeSent = leg.claim || leg.maybeSent ? (true as const) : undefined
+      claimed[channel] = { ...leg, ...defined({ maybeSent }), claim: { by, until }, tries: leg.tries + 1 }
+      const { maybeSent: _, ...notification } = item.notification
+      due.push({ channel, notification: maybeSent ? { ...notification, maybeSent } : notification })
+    }
+    return Object.keys(claimed).length === 0 ? [item] : withLegs(item, { ...legs, ...claimed })
   })
   return { state: { ...state, outbox }, due }
-}
-
-/** Epoch milliseconds before which the first push server wants to be asked for none of these; `undefined`: it may be. */
-export function firstAtOf(outbox: readonly Outgoing[], due: readonly Notification[], now: number): number | undefined {
-  const ids = new Set(due.map(({ id }) => id))
-  const times = outbox.flatMap(({ notification, firstAt }) => (ids.has(notification.id) ? (firstAt ?? []) : []))
-  const ahead = times.filter((time) => isAhead(time, now))
-  return ahead.length > 0 ? Math.max(...ahead) : undefined
-}
-
-/** What the first push server's answers of 429 ask for: whichever message they answered, they are about all. */
-export interface Limits {
-  /** Such answers in a row. */
-  count: number
-  /** Epoch milliseconds: it may be asked again. */
-  until?: number
-}
-
-export function limitsOf(outbox: readonly Outgoing[], now: number): Limits {
-  const limited = outbox.filter(({ limits }) => limits !== undefined)
-  const times = limited.flatMap(({ firstAt }) => (isAhead(firstAt, now) ? (firstAt ?? []) : []))
-  const count = Math.max(0, ...limited.map(({ limits = 0 }) => limits))
-  return times.length > 0 ? { count, until: Math.max(...times) } : { count }
-}
-
-/** Another run is trying this one right now. */
-export function isClaimed(item: Outgoing, now: number): boolean {
-  return isAhead(item.claim?.until, now)
-}
-
-/** Longer than any run, and than any server is given. Milliseconds. */
-const FARTHEST = 2 * 60 * 60_000
-
-/** Later than now, and not so much later that it was written by a clock that was wrong: it would be waited for for days. */
-function isAhead(time: number | undefined, now: number): boolean {
-  return time !== undefined && time > now && time <= now + FARTHEST
 }
 
 /** After a second lost answer the server may be taking each message and only be slow to say so. Milliseconds. */
@@ -106,30 +164,87 @@ const EARLY = 30_000
  * @param by the run that tried.
  */
 export function settle(state: State, deliveries: readonly Delivery[], now: number, by: string): State {
-  const byId = new Map(deliveries.map((d) => [d.id, d]))
-  const settled: Notification[] = []
+  const byId = new Map<string, Delivery[]>()
+  for (const one of deliveries) byId.set(one.id, [...(byId.get(one.id) ?? []), one])
+  const first: Notification[] = []
+  let threads = state.threads
   const outbox = state.outbox.flatMap((item): Outgoing[] => {
-    const delivery = byId.get(item.notification.id)
-    if (!delivery) return [item]
-    if (delivery.kind === 'delivered') settled.push(item.notification)
-    if (delivery.kind === 'delivered' || delivery.kind === 'refused') return []
-    const notification = delivery.kind === 'unanswered' ? { ...item.notification, maybeSent: true } : item.notification
-    if (item.claim?.by !== by) return [{ ...item, notification }]
-    const { claim: _, retryAt: __, firstAt: ___, limits: ____, ...rest } = item
-    const { retryAt = pausedUntil(delivery, item, now), firstAt, limits } = delivery
-    return [{ ...rest, notification, ...defined({ retryAt, firstAt, limits }) }]
+    const own = byId.get(item.notification.id)
+    if (!own) return [item]
+    const legs: Record<string, Leg> = { ...legsOf(item) }
+    let told = item.told
+    for (const delivery of own) {
+      const channel = delivery.channel ?? NOTIFLY
+      const leg = legs[channel]
+      if (!leg) continue
+      if (delivery.kind === 'delivered' && !told) first.push(item.notification)
+      if (delivery.kind === 'delivered') {
+        told = true
+        threads = threadsAfter(threads, item.notification, delivery, state)
+      }
+      if (delivery.kind === 'delivered' || delivery.kind === 'refused') delete legs[channel]
+      else legs[channel] = tried(leg, delivery, now, by)
+    }
+    return withLegs({ ...item, ...defined({ told }) }, legs)
   })
-  return { ...state, outbox, endpoints: toldOf(state, settled, now) }
+  const { threads: _, ...rest } = state
+  return { ...rest, outbox, ...defined({ threads }), endpoints: endpointsTold(state, first, now) }
+}
+
+/** What is over was posted once more; after the last time it is forgotten. */
+export function countReposted(state: State, reposted: readonly Reposted[]): State {
+  let threads = state.threads ?? {}
+  for (const { channel, incidents } of reposted) {
+    for (const incident of incidents) {
+      const thread = threads[incident]?.[channel]
+      if (thread?.left === undefined) continue
+      const left = thread.left - 1
+      threads = withThread(threads, incident, channel, left > 0 ? { ...thread, left } : undefined)
+    }
+  }
+  const { threads: _, ...rest } = state
+  return Object.keys(threads).length === 0 ? rest : { ...rest, threads }
+}
+
+/** A leg that is still to be delivered, freed where it is still this run's. */
+function tried(leg: Leg, delivery: Delivery, now: number, by: string): Leg {
+  const maybeSent = delivery.kind === 'unanswered' || leg.maybeSent ? (true as const) : undefined
+  if (leg.claim?.by !== by) return { ...leg, ...defined({ maybeSent }) }
+  const { retryAt = pausedUntil(delivery, leg, now), firstAt, limits } = delivery
+  return { tries: leg.tries, ...defined({ retryAt, firstAt, limits, maybeSent }) }
 }
 
 /** Epoch milliseconds: after answers that were lost again and again, 2, 4, then 5 minutes, lest each run repeat a message that had arrived. */
-function pausedUntil({ kind }: Delivery, { notification, tries }: Outgoing, now: number): number | undefined {
-  if (kind !== 'unanswered' || notification.maybeSent !== true || tries < 2) return undefined
+function pausedUntil({ kind }: Delivery, { maybeSent, tries }: Leg, now: number): number | undefined {
+  if (kind !== 'unanswered' || maybeSent !== true || tries < 2) return undefined
   return now + Math.min(2 ** (tries - 1) * 60_000, LONGEST_PAUSE) - EARLY
 }
 
+/** Who knows of the incident now. */
+function threadsAfter(
+  threads: Threads | undefined,
+  notification: Notification,
+  delivery: Delivery,
+  { endpoints }: State,
+): Threads | undefined {
+  const { incident, endpoint, rule, subject, firedAt, reason } = notification
+  const { channel = NOTIFLY, by = channel, thread } = delivery
+  const isKnown = threads !== undefined && Object.hasOwn(threads, incident)
+  if (reason !== 'fired' && reason !== 'worse' && reason !== 'repeated') {
+    if (!isKnown) return threads
+    const left = withThread(threads, incident, by, thread?.left === undefined ? undefined : thread)
+    return Object.keys(left).length === 0 ? undefined : left
+  }
+  if (!thread && !isKnown) return threads
+  // Until now the channel `notifly` was the only one, and knew without this.
+  const alert = endpoint === undefined ? undefined : endpoints[endpoint]?.alerts[alertKey(rule, subject)]
+  const wasTold = !isKnown && alert?.firedAt === firedAt && alert?.lastSentAt !== undefined
+  const before = wasTold ? withThread(threads ?? {}, incident, NOTIFLY, {}) : (threads ?? {})
+  return withThread(before, incident, by, thread ?? {})
+}
+
 /** The endpoints with what was told noted on their alerts: copied once, since a thousand may be told of at once. */
-function toldOf(state: State, delivered: readonly Notification[], now: number): State['endpoints'] {
+function endpointsTold(state: State, delivered: readonly Notification[], now: number): State['endpoints'] {
   if (delivered.length === 0) return state.endpoints
   const endpoints = { ...state.endpoints }
   for (const { endpoint, rule, subject, firedAt } of delivered) {
@@ -141,9 +256,4 @@ function toldOf(state: State, delivered: readonly Notification[], now: number): 
     endpoints[endpoint] = { ...entry, alerts: { ...entry.alerts, [key]: { ...alert, lastSentAt: now } } }
   }
   return endpoints
-}
-
-/** The name of an alert inside an endpoint's state: the rule, or the rule and its subject. */
-export function alertKey(rule: string, subject: string | undefined): string {
-  return subject === undefined ? rule : `${rule}@${subject}`
 }

@@ -3,11 +3,12 @@ import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openDispatcher } from '../../src/http/get.ts'
 import { createLog } from '../../src/log.ts'
-import type { PushConfig } from '../../src/model/config.ts'
+import type { ChannelConfig } from '../../src/model/config.ts'
 import type { Message } from '../../src/model/message.ts'
 import { classify, retryAfterOf } from '../../src/push/attempt.ts'
 import { type PushOptions, type PushOutcome, push } from '../../src/push/push.ts'
 import { deafUrl, serve, serveRaw } from '../scrape/loopback.ts'
+import { channelAt, pushOf } from './pushing.ts'
 
 const msw = setupServer()
 beforeAll(() => msw.listen({ onUnhandledRequest: 'bypass' }))
@@ -21,8 +22,16 @@ afterAll(async () => {
 const message: Message = { title: 'Queue is long', body: '42 requests wait', priority: 8 }
 const FIRST = 'https://push.example.com/sub'
 const FALLBACK = 'https://spare.example.com'
-const config: PushConfig = { url: FIRST, token: 't0ps3cret', auth: 'bearer', fallback: undefined, markdown: false }
-const withFallback: PushConfig = { ...config, fallback: { url: FALLBACK, token: 'sp4resecret' } }
+const SECRETS = ['t0ps3cret', 'sp4resecret']
+const variables = (name: string) => ({ url: `${name}_URL`, token: `${name}_TOKEN` })
+const config = channelAt('notifly', FIRST, { token: 't0ps3cret', variables: variables('NOTIFLY') })
+const spare = channelAt('notifly', FALLBACK, {
+  name: 'notifly-fallback',
+  token: 'sp4resecret',
+  variables: variables('NOTIFLY_FALLBACK'),
+  isSpare: true,
+})
+const withFallback: ChannelConfig = { ...config, fallback: spare }
 
 interface Sent {
   outcome: PushOutcome
@@ -52,7 +61,7 @@ function play(url: string, answers: Answer[], requests: string[], asked: () => v
 
 /** Pushes with a clock that only moves while sleeping, and by `takes` for each request. */
 async function pushWith(
-  config: PushConfig,
+  config: ChannelConfig,
   { first = [], fallback = [] }: { first?: Answer[]; fallback?: Answer[] },
   more: Partial<Omit<PushOptions, 'io' | 'deadline'>> & { time?: number; takes?: number } = {},
 ): Promise<Sent> {
@@ -83,12 +92,12 @@ async function pushWith(
     io,
     deadline: now + time,
     dispatcher: connections.dispatcher,
+    secrets: [...SECRETS, ...(config.token === undefined ? [] : [config.token])],
     maybeSent: false,
-    shorter: () => ({ ...message, title: 'short' }),
-    bare: () => ({ ...message, title: 'bare' }),
+    inForm: (form) => pushOf({ ...message, title: form === 'bare' ? 'bare' : 'short' }),
     ...rest,
   }
-  return { outcome: await push(message, config, options), requests, pauses, lines }
+  return { outcome: await push(pushOf(message), config, options), requests, pauses, lines }
 }
 
 const tries = ({ requests }: Sent) => requests.length
