@@ -70,7 +70,7 @@ interface Decision {
 }
 
 /**
- * One run: load the state, ask every endpoint, evaluate, save with what is to be told, push it, settle, save.
+ * One run: load the state, ask every endpoint, evaluate, save with what is to be pushed, push it, settle, save.
  * The clock is read once for all judgements; later readings only measure the time that is left.
  * @throws {StoreError | StateError} when the state cannot be read or written.
  */
@@ -102,8 +102,8 @@ export async function run(options: RunOptions): Promise<RunReport> {
 async function runOnce(given: RunOptions & { network: Network; id: string; now: number }): Promise<RunReport> {
   const { io, tick, deadline, network, id, now } = given
   const { backend, shard } = given.config
-  const session = { store: io.store, backend, shard, now, tick, id }
-  const opened = await openRun({ ...session, dryRun: given.dryRun === true })
+  const commit = { store: io.store, backend, shard, now, tick, id }
+  const opened = await openRun({ ...commit, dryRun: given.dryRun === true })
   if (opened.kind !== 'open') return passedOver(opened.kind, given, now)
   const found = await discover(given.config, opened.state.targets ?? {}, { load: network.load ?? load, log: io.log })
   const { config } = found
@@ -119,11 +119,11 @@ async function runOnce(given: RunOptions & { network: Network; id: string; now: 
   const decide = async ({ state }: Opened, again: boolean): Promise<Decision | undefined> => {
     if (!again) return decideFrom(state, first, options, { now, id, found })
     // Another run has looked meanwhile. What this one saw may be older than what that one saved, and counters that seem
-    // to fall look like a restart: so it is looked at anew, where half of the time is left for it.
+    // to fall look like a restart: so it asks again, if half of the time is left for it.
     if (io.now() - now > (scrapesEnd - now) / 2) return undefined
     return decideFrom(state, await look(), options, { now, id, found })
   }
-  const saved = await saveDecision(opened, decide, session)
+  const saved = await saveDecision(opened, decide, commit)
   if (saved.kind !== 'saved') return passedOver(saved.kind, options, now)
   const { evaluation, due } = saved.decision
   const sent = await deliver(due, config, io, {
@@ -133,7 +133,7 @@ async function runOnce(given: RunOptions & { network: Network; id: string; now: 
     push: network.push,
   })
   const isSettled = due.length === 0 && sent.reposted.length === 0
-  const settled = isSettled ? saved.state : await saveSettled(saved, sent, session)
+  const settled = isSettled ? saved.state : await saveSettled(saved, sent, commit)
   return conclude({ evaluation, sent, settled }, options, now)
 }
 

@@ -21,7 +21,7 @@ export interface CanariesOptions {
   now: number
 }
 
-/** Less than this is no time to ask in. Milliseconds. */
+/** With less time than this nothing is asked. Milliseconds. */
 const LEAST_TIME = 100
 
 /**
@@ -45,7 +45,7 @@ async function askInTurn(queue: readonly Endpoint[], options: CanariesOptions, e
   for (const [index, endpoint] of queue.entries()) {
     const start = options.clock()
     const timeLeft = end - start
-    // A fair share of what is left: one model that hangs must not leave the others on its server unasked for ever.
+    // A fair share of what is left: one model that hangs must not keep the others on its server from ever being asked.
     const timeout = Math.min(endpoint.timeout, timeLeft / (queue.length - index))
     const answer = await askOne({ ...endpoint, timeout }, { ...options, timeLeft })
     observations.push({ ...answer, endpoint, took: options.clock() - start })

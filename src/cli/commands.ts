@@ -56,7 +56,7 @@ export async function runCommand(args: string[]): Promise<number> {
   })
 }
 
-/** What may stand beside each use. */
+/** The options of each use. */
 const OPTIONS: Record<'run' | 'receive' | 'doctor', readonly string[]> = {
   run: ['dry-run', 'json', 'every', 'why', 'shard'],
   receive: ['serve'],
@@ -73,7 +73,7 @@ async function loadParameters(): Promise<string | undefined> {
   }
 }
 
-/** Serves heartbeats until the process is told to stop. */
+/** Serves heartbeats until the process is stopped. */
 async function receive(listen: string): Promise<number> {
   const place = parseListen(listen)
   if (!place) return misused(`--serve ${listen}: neither a port nor an address with one, as in 0.0.0.0:8080`)

@@ -11,12 +11,12 @@ import { wordsOf } from '../model/observation.ts'
 import { observe } from '../observe.ts'
 import type { Push } from '../push/channel.ts'
 import { type PushOutcome, pushTo } from '../push/push.ts'
-import { examine, type Finding } from '../rules/diagnose.ts'
+import { diagnose, type Finding } from '../rules/diagnose.ts'
 import { limitOf, realIO } from '../scheduled.ts'
 import type { Page } from '../scrape/page.ts'
 import { readPage } from '../scrape/read.ts'
 import { scrapePage } from '../scrape/scrape.ts'
-import { shownUrl } from '../secrets/shown-url.ts'
+import { shownUrl } from '../secrets/names.ts'
 import { discover } from '../targets/discover.ts'
 import { load } from '../targets/load.ts'
 import { align } from './table.ts'
@@ -28,7 +28,7 @@ import { terminalLog } from './terminal-log.ts'
  */
 export async function doctor(backend: Backend, options: { push: boolean }): Promise<number> {
   const parsed = parseConfig(backend, process.env, { lambda: false })
-  if ('problems' in parsed) {
+  if (!parsed.ok) {
     console.error(new ConfigError(parsed.problems).message)
     return 1
   }
@@ -43,7 +43,7 @@ export async function doctor(backend: Backend, options: { push: boolean }): Prom
   return healthy && pushed && found.allRead ? 0 : 1
 }
 
-/** The endpoints to check; `undefined` when what the sources name cannot be used, which is then told. */
+/** The endpoints to check; `undefined`, after an error was printed, when what the sources name cannot be used. */
 async function find(config: Config): Promise<{ config: Config; allRead: boolean } | undefined> {
   try {
     const { endpoints, watch } = await discover(config, {}, { load, log: terminalLog(config) })
@@ -83,10 +83,10 @@ async function checkPage(
   const server = table.recognise.find(({ series }) => page.recognised.has(series) || page.samples.has(series))?.as
   const emptyIsFine = page.sampleCount === 0 && table.emptyIsHealthy === true
   const isKnown = server !== undefined || emptyIsFine
-  const examined = examine(readings, table, endpoint, backend)
+  const diagnosed = diagnose(readings, table, endpoint, backend)
   // On another server's page, or without the model, every rule is blind for one reason, which is told.
-  const isPlain = !readings.modelFound || (!isKnown && examined.every(({ state }) => state !== 'sees'))
-  const findings = isPlain ? [] : examined
+  const isPlain = !readings.modelFound || (!isKnown && diagnosed.every(({ state }) => state !== 'sees'))
+  const findings = isPlain ? [] : diagnosed
   const blind = findings.some((f) => f.state === 'blind' || f.state === 'undecidable') || !readings.modelFound
   return {
     healthy: isKnown && !blind,
@@ -119,7 +119,7 @@ function indent(text: string): string[] {
   return text.split('\n').map((line) => `  ${line}`)
 }
 
-/** Canaries and heartbeats have no page: ask once and tell what came. */
+/** Canaries and heartbeats have no page: ask once and print what came back. */
 async function checkAnswers(config: Config): Promise<boolean> {
   const io = realIO(config)
   const now = io.now()
@@ -143,7 +143,7 @@ function beatText(age: number | undefined): string {
   return age === undefined ? 'never seen' : `last beat ${Math.round(age / 1000)} s ago`
 }
 
-/** What came of each try is told at the end, once. */
+/** The outcome of each try is printed once, at the end. */
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
 const WORDS: Record<PushOutcome['kind'], string> = {
   delivered: 'delivered',

@@ -5,7 +5,6 @@ import { type Environment, isSet, read, understand } from './environment.ts'
 import { readNotifly } from './notifly-channel.ts'
 import { CHANNEL, GENERAL } from './settings.ts'
 import { suggest } from './suggest.ts'
-import { isRefusal } from './values.ts'
 
 const DECLARES = /^PUSH_([A-Z0-9]+)$/
 const SETS = /^PUSH_([A-Z0-9]+)_([A-Z_]+)$/
@@ -77,7 +76,7 @@ function readUrl(env: Environment, variable: string, service: Service, address: 
     env.problems.add(`${variable}: ${text}`)
     return undefined
   }
-  if (isRefusal(found)) return problem(found.refused)
+  if (!found.ok) return problem(found.why)
   if (found.credentials) return problem(`may not carry a user and a password; ${variable}_TOKEN may be user:password`)
   const { url } = found
   if (service === 'ntfy' && url.pathname.replaceAll('/', '') === '')

@@ -1,5 +1,4 @@
-import type { Backend } from '../model/backend.ts'
-import { prefixOf } from '../model/backend.ts'
+import { type Backend, prefixOf } from '../model/backend.ts'
 import type { Setting } from './settings.ts'
 import type { Value } from './values.ts'
 

@@ -1,5 +1,5 @@
 import type { Failure } from '../model/failure.ts'
-import type { FailureTexts } from './catalogue.ts'
+import type { FailureTexts } from './texts.ts'
 
 /** ` (ECONNREFUSED)`: the network's own code, where there is one. */
 export function code(failure: Failure): string {
@@ -10,7 +10,7 @@ export function status(failure: Failure, otherwise: string): string {
   return failure.status === undefined ? otherwise : `HTTP ${failure.status}`
 }
 
-/** A kind of failure whose texts are the same whatever else is known of it. */
+/** A kind of failure whose texts do not depend on what else is known. */
 export function same(headline: string, words: string, todo: string): FailureTexts {
   return { headline: () => headline, words: (failure) => `${words}${code(failure)}`, todo: () => todo }
 }
@@ -20,7 +20,7 @@ export function isOverload(failure: Failure): boolean {
   return failure.status === 503 || failure.status === 429
 }
 
-/** A code names what decoding failed with, so the bytes were declared compressed; without one they were not. */
+/** Whether the bytes were declared compressed: then there is a code that names how decoding failed. */
 export function isDeclared(failure: Failure): boolean {
   return failure.code !== undefined
 }

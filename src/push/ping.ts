@@ -1,5 +1,7 @@
-import { openDispatcher, send, startDeadline } from '../http/get.ts'
-import { failureOf, opening, serverWords, toWords } from '../http/network-failure.ts'
+import { startDeadline } from '../http/deadline.ts'
+import { openDispatcher, send } from '../http/get.ts'
+import { failureOf } from '../http/network-failure.ts'
+import { opening, serverWords, toWords } from '../http/server-words.ts'
 import type { IO } from '../model/io.ts'
 import { strangerIn } from './stranger.ts'
 

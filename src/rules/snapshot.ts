@@ -15,7 +15,7 @@ export interface Snapshot {
   before: EndpointState
   /** What the next run will know; its alerts are still those of `before`. */
   after: EndpointState
-  /** Present in a good answer alone. */
+  /** Only of a good answer. */
   readings: Readings | undefined
   derived: Derived
   /** Since the oldest kept reading in the window, and since the last good answer. Absent on the first reading. */
@@ -24,7 +24,7 @@ export interface Snapshot {
   restarted: boolean
   /** Work is reported, now and at the last reading, and nothing moved in between. `undefined`: not known. */
   noProgress: boolean | undefined
-  /** Signals that are missing in this good answer; of the sources of endpoints, those that could not be used. */
+  /** Signals missing from this good answer; for the sources of endpoints, the sources that could not be used. */
   missing: string[]
   modelMissing: string | undefined
   faults: DataFault[]
@@ -48,7 +48,7 @@ export function takeSnapshot(
   const last = sinceLast(memory.history)
   const derived = derive(readings, over)
   const inside = insideOf(readings)
-  // A gateway counts a request when it has ended: answers that take minutes are no standstill.
+  // A gateway counts a request when it ends, so answers that take minutes do not mean a standstill.
   const noProgress = backend === 'gateway' ? undefined : lacksProgress(before, memory.restarted, last, inside, readings)
   const modelMissing = readings.modelFound ? undefined : endpoint.model
   const missing = modelMissing
@@ -128,7 +128,7 @@ function lacksProgress(
   readings: Readings,
 ): boolean | undefined {
   if (inside === undefined || !last) return undefined
-  // A queue that was empty at the last reading may just have been filled: not a stall yet.
+  // A queue that was empty at the last reading may have filled just now, which is not a stall yet.
   const insideBefore = before.goodAt === undefined ? 0 : (before.inside[before.goodAt] ?? 0)
   if (inside === 0 || insideBefore === 0 || restarted) return false
   const known = PROGRESS.filter((signal) => readings.counters[signal] !== undefined)
@@ -175,13 +175,13 @@ export function mainSignal(backend: Backend) {
   }
 }
 
-/** The GPUs of a page by their UUID; a MIG instance that is gone is a change of set-up, not a lost GPU. */
+/** The UUIDs of a page's GPUs; a MIG instance that is gone was reconfigured, not lost. */
 export function gpuNames(readings: Readings, backend: Backend): string[] {
   if (backend !== 'dcgm') return []
   return [...new Set(Object.keys(readings.subjects).map((subject) => subject.split('/')[0] ?? subject))]
 }
 
-/** The XID of one GPU: 0 where none is published, `undefined` where what is published cannot be. */
+/** The XID of one GPU: 0 where none is published, `undefined` where the published one is impossible. */
 export function xidOf(gpu: Readings['subjects'][string], { faults }: Readings): number | undefined {
   return gpu.gpu_xid ?? (faults.some(({ signal }) => signal === 'gpu_xid') ? undefined : 0)
 }

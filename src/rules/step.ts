@@ -10,14 +10,14 @@ export interface Step {
   reason?: 'fired' | 'repeated' | 'resolved'
 }
 
-/** A pending alert without data for longer than this starts anew, as does one between whose runs more time lies than usual. */
+/** A pending alert that had no data for longer than this starts again. Milliseconds. */
 const PENDING_GAP = 3 * 60_000
-const CLEAR_RUNS = 2
+export const CLEAR_RUNS = 2
 
 /**
  * The life of an alert, the table of `docs/rules.md`.
  * @param value the rule's number, for the peak; a higher one is worse for every rule.
- * @param interval milliseconds between runs as far as known: runs rarer than the gap must not keep an alert pending for ever.
+ * @param interval milliseconds between runs as far as known: an alert must also get past pending where runs come less often than the gap.
  */
 export function step(
   alert: Alert | undefined,

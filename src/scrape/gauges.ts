@@ -1,6 +1,6 @@
 import type { SignalRow } from '../model/backend.ts'
 import type { GaugeReading, LabelSet, Signal } from '../model/signals.ts'
-import { type FaultKind, faultOf, type Outcome } from './alias-reading.ts'
+import { type AliasReading, type FaultKind, faultOf } from './alias-reading.ts'
 import type { Page, Sample } from './page.ts'
 import type { Selection } from './select.ts'
 import type { NamedAlias } from './wanted.ts'
@@ -12,7 +12,7 @@ export function readGauge(
   alias: NamedAlias,
   page: Page,
   selection: Selection,
-): Outcome<GaugeReading> {
+): AliasReading<GaugeReading> {
   const own = selection.choose(page.samples.get(alias.name), alias)
   if (own.length === 0) return undefined
   const parts = alias.parts.map(({ name }) => selection.choose(page.samples.get(name), alias))

@@ -1,5 +1,5 @@
 import type { HistogramReading, LabelSet } from '../model/signals.ts'
-import type { FaultKind, Outcome } from './alias-reading.ts'
+import type { AliasReading, FaultKind } from './alias-reading.ts'
 import type { Buckets, Page, Sample } from './page.ts'
 import type { Selection } from './select.ts'
 import type { NamedAlias } from './wanted.ts'
@@ -12,7 +12,7 @@ type Histograms = Record<LabelSet, HistogramReading>
  * Of buckets that are published without any sum or count only the mean is unknown, unless the page may have been cut in
  * the middle of a number.
  */
-export function readHistograms(page: Page, alias: NamedAlias, selection: Selection): Outcome<Histograms> {
+export function readHistograms(page: Page, alias: NamedAlias, selection: Selection): AliasReading<Histograms> {
   const buckets = selection.choose(page.buckets.get(alias.bucket), alias)
   const sums = selection.choose(page.samples.get(alias.sum), alias)
   const counts = selection.choose(page.samples.get(alias.count), alias)
@@ -49,7 +49,7 @@ function bySet(samples: readonly Sample[], selection: Selection): Map<LabelSet, 
 }
 
 /** A summary's quantiles are the server's own and cannot be added up; its mean can be used like a histogram's. */
-function fromSummary({ sums, counts, created }: Parts): Outcome<Histograms> {
+function fromSummary({ sums, counts, created }: Parts): AliasReading<Histograms> {
   const value: Histograms = {}
   for (const [set, count] of counts) {
     const sum = sums.get(set)
@@ -65,7 +65,7 @@ function fromBuckets(
   parts: Parts,
   selection: Selection,
   isBare: boolean,
-): Outcome<Histograms> {
+): AliasReading<Histograms> {
   const value: Histograms = {}
   let fault: FaultKind | undefined
   for (const one of buckets) {

@@ -1,12 +1,13 @@
 import { get } from '../http/get.ts'
-import { toWords } from '../http/network-failure.ts'
+import { toWords } from '../http/server-words.ts'
 import type { BackendTable } from '../model/backend.ts'
 import type { Endpoint } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import type { Failure } from '../model/failure.ts'
 import type { Answer } from '../model/observation.ts'
 import type { Readings } from '../model/signals.ts'
-import { createPageReader } from './exposition.ts'
 import type { Page } from './page.ts'
+import { createPageReader } from './page-reader.ts'
 import { readPage } from './read.ts'
 
 export interface ScrapeOptions {
@@ -38,7 +39,7 @@ export async function scrapePage(
     headers: source.authorization === undefined ? {} : { authorization: source.authorization },
     timeout: source.timeout,
     dispatcher: options.dispatcher,
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    ...defined({ signal: options.signal }),
     onChunk(chunk) {
       if (opening.length < OPENING_BYTES) opening = Buffer.concat([opening, chunk.subarray(0, OPENING_BYTES)])
       reader.push(chunk)
@@ -48,7 +49,7 @@ export async function scrapePage(
   const page = reader.end()
   if (isPrometheus(page, got.contentType, table)) return { page, bytes: got.bytes }
   const detail = toWords(opening.toString('utf8'), source.authorization === undefined ? [] : [source.authorization])
-  return { failure: { kind: 'not-prometheus', ...(detail === undefined ? {} : { detail }) } }
+  return { failure: defined({ kind: 'not-prometheus' as const, detail }) }
 }
 
 /** Kept of the body, to tell what came instead of metrics. */

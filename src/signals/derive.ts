@@ -4,9 +4,9 @@ import { mean, quantile } from './quantile.ts'
 import type { Increases } from './window.ts'
 
 /** Tokens looked up in the window, below which a hit share says nothing. */
-const TOKENS_AT_LEAST = 1_000
+export const TOKENS_AT_LEAST = 1_000
 /** Requests in the window, below which a failed share says nothing. */
-const REQUESTS_AT_LEAST = 20
+export const REQUESTS_AT_LEAST = 20
 
 /** Gauges that are shown as they are. */
 const GAUGES = [

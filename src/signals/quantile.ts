@@ -1,8 +1,8 @@
 import type { HistogramIncrease } from './combine.ts'
 
 /** Observations below which a quantile says more about chance than about the server. */
-const QUANTILE_AT_LEAST = 20
-const MEAN_AT_LEAST = 5
+export const QUANTILE_AT_LEAST = 20
+export const MEAN_AT_LEAST = 5
 
 export interface Quantile {
   /** In the histogram's unit. */
@@ -38,12 +38,12 @@ export interface Mean {
   outlier?: true
 }
 
-/** Seconds. Nobody waits longer; a clock stamp that was never set is booked as the uptime of the host. */
+/** Seconds. No request takes longer; a timestamp that was never set shows up as the uptime of the host. */
 const ABSURD = 3_600
 
 /**
  * Mean of the observations between two readings. One above its own p99 (of however many observations) is replaced
- * by that p99: a single absurd observation moves the sum without end, but the buckets by one. Among fewer than a
+ * by that p99: a single absurd observation can move the sum by any amount, but the buckets by one only. Among fewer than a
  * hundred observations it is the p99 itself; then that of the others is taken. A p99 that is only known as "at least"
  * rules nothing else out.
  * @returns `undefined` below `atLeast` observations or without a believable sum.

@@ -1,10 +1,11 @@
 import { NOTIFLY } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
 import type { Notification } from '../model/notification.ts'
+import { alertKey } from './alert-key.ts'
 import { channelsToSpare, isAhead, type Legs, legsOf, withLegs } from './legs.ts'
 import { namesIn, type Routes, recipientsOf } from './recipients.ts'
 import type { Alert, Leg, Outgoing, State, Thread } from './schema.ts'
-import { alertKey, channelsTold, type Threads, waitsFor, withThread } from './threads.ts'
+import { channelsTold, type Threads, waitsFor, withThread } from './threads.ts'
 
 /** What came of trying to deliver one notification on one channel. */
 export interface Delivery {

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 import english from 'zod/v4/locales/en.js'
+import { defined } from '../model/defined.ts'
 import { FAILURE_KINDS } from '../model/failure.ts'
-import type { About, Notification } from '../model/notification.ts'
-import { isAbout, isNotification } from '../model/notification-form.ts'
+import { type About, isAbout, isNotification, type Notification } from '../model/notification.ts'
 import { BASELINE } from '../signals/baseline.ts'
 import { HISTORY } from '../signals/history.ts'
 import { migrate } from './migrate.ts'
@@ -28,13 +28,13 @@ const ALERT = z.object({
   clearRuns: count,
   /** The worst value since it began. */
   peak: z.optional(z.number()),
-  /** The last push about it was accepted. Absent while nothing was told. */
+  /** The last push about it was accepted. Absent while none was. */
   lastSentAt: z.optional(time),
   /** No traffic since, while firing. */
   idleSince: z.optional(time),
   /** The server restarted while it fired. */
   restarted: z.optional(z.literal(true)),
-  /** What it was told as, so that its end is told as the same; where the rule alone does not say it. */
+  /** What the push called it, so that its end is called the same; where the rule does not say it already. */
   about: z.optional(z.custom<About>(isAbout)),
 })
 export type Alert = z.infer<typeof ALERT>
@@ -166,18 +166,18 @@ export function endpointOf(state: State, name: string): EndpointState | undefine
 
 /**
  * What a clock that was ahead left behind, now that it is right: times become this moment, or a hold time, a reminder
- * and a beat that never came would wait until the clock is there again; runs that lie ahead are no past. When an alert
+ * and a beat that never came would wait until the clock is there again; runs that lie ahead are dropped. When an alert
  * fired stays as it is: it names the incident.
  */
 export function notAhead(state: EndpointState, now: number): EndpointState {
   const { since, recent, alerts } = state
   if (recent.every(([at]) => at <= now)) return state // every run leaves its time here
+  const past = (time: number | undefined) => time && Math.min(time, now)
   const bounded = ({ lastSentAt, idleSince, ...alert }: Alert): Alert => ({
     ...alert,
     activeAt: Math.min(alert.activeAt, now),
     seenAt: Math.min(alert.seenAt, now),
-    ...(lastSentAt === undefined ? {} : { lastSentAt: Math.min(lastSentAt, now) }),
-    ...(idleSince === undefined ? {} : { idleSince: Math.min(idleSince, now) }),
+    ...defined({ lastSentAt: past(lastSentAt), idleSince: past(idleSince) }),
   })
   return {
     ...state,
@@ -216,7 +216,7 @@ export function writeState(state: State): string {
   return JSON.stringify(state)
 }
 
-/** A walk of our own: a replacer is asked for every value, and made this the longest part of saving. */
+/** Not a replacer of JSON.stringify: called for every value, it made up most of the time of saving. */
 function refuseWhatIsNoNumber(key: string, value: unknown): void {
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new Error(`state: ${key} is ${value}, which JSON cannot hold`)

@@ -1,12 +1,8 @@
 import { NOTIFLY } from '../model/config.ts'
+import { ruleOf, subjectOf } from './alert-key.ts'
 import type { Alert, Outgoing, State, Thread } from './schema.ts'
 
 export type Threads = NonNullable<State['threads']>
-
-/** The name of an alert inside an endpoint's state: the rule, or the rule and its subject. */
-export function alertKey(rule: string, subject: string | undefined): string {
-  return subject === undefined ? rule : `${rule}@${subject}`
-}
 
 /** The name of the span from fired to resolved of an endpoint's alert. */
 export function incidentOf(endpoint: string, rule: string, subject: string | undefined, firedAt = 0): string {
@@ -45,9 +41,7 @@ export function threadsLeft({ threads, endpoints, outbox }: State): { threads?: 
   const open = new Set(outbox.map(({ notification }) => notification.incident))
   for (const [name, { alerts }] of Object.entries(endpoints)) {
     for (const [key, { firedAt }] of Object.entries(alerts)) {
-      const at = key.indexOf('@')
-      const [rule, subject] = at < 0 ? [key, undefined] : [key.slice(0, at), key.slice(at + 1)]
-      open.add(incidentOf(name, rule, subject, firedAt))
+      open.add(incidentOf(name, ruleOf(key), subjectOf(key), firedAt))
     }
   }
   const kept = Object.entries(threads).filter(

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { TABLES } from '../../src/backends/backends.ts'
 import type { ScrapedBackend } from '../../src/model/backend.ts'
 import { SIGNALS, type Signal } from '../../src/model/signals.ts'
-import { RULES } from '../../src/rules/catalogue.ts'
 import { missingSignals } from '../../src/rules/missing.ts'
+import { rulesOf, specOf } from '../../src/rules/rules.ts'
 import { readingsOf } from '../scrape/reading.ts'
 
 const BACKENDS = Object.keys(TABLES) as ScrapedBackend[]
@@ -33,13 +33,16 @@ describe.each(BACKENDS)('the table of %s', (backend) => {
     }
   })
 
-  test('feeds the gauge rules that the catalogue gives this backend', () => {
-    // A recent llama.cpp publishes no KV use; an old one does.
-    const gauges = Object.values(RULES).filter(
-      ({ measure, backends }) => measure.kind === 'gauge' && backends.some((b) => b === backend),
-    )
-    for (const { measure } of gauges)
-      if ('signal' in measure) expect(rows.map(([signal]) => signal)).toContain(measure.signal)
+  test('feeds the rules that this backend has', () => {
+    const published = rows.map(([signal]) => signal)
+    // llama.cpp publishes no times of requests: siblings cannot be compared there.
+    const rules = rulesOf(backend).filter((id) => backend !== 'llamacpp' || id !== 'sibling')
+    for (const id of rules) {
+      const { signals, oneIsEnough } = specOf(id).needs ?? { signals: [] }
+      const fed = signals.filter((signal) => published.includes(signal))
+      if (oneIsEnough) expect(fed.length, id).toBeGreaterThan(0)
+      else expect(fed, id).toEqual(signals)
+    }
   })
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Backend } from '../../src/model/backend.ts'
-import type { RuleId } from '../../src/rules/catalogue.ts'
-import { RULES, rulesOf, specOf } from '../../src/rules/catalogue.ts'
+import type { RuleId } from '../../src/rules/rules.ts'
+import { RULES, rulesOf, specOf } from '../../src/rules/rules.ts'
 import { configOf, endpointOf, problemsOf, ruleOf } from './outcome.ts'
 
 const REPLICAS = 'chat/a=http://h1 chat/b=http://h2 embed=http://h3'

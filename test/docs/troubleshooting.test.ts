@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Fact } from '../../src/messages/catalogue.ts'
 import { en } from '../../src/messages/en.ts'
+import type { Fact } from '../../src/messages/texts.ts'
 import { FAILURE_KINDS } from '../../src/model/failure.ts'
 import type { VerdictKind } from '../../src/model/notification.ts'
 import { toStoreError } from '../../src/store/s3-errors.ts'

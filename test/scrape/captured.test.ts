@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { TABLES } from '../../src/backends/backends.ts'
 import type { ScrapedBackend } from '../../src/model/backend.ts'
 import type { Readings } from '../../src/model/signals.ts'
-import { createPageReader } from '../../src/scrape/exposition.ts'
+import { createPageReader } from '../../src/scrape/page-reader.ts'
 import { pageOf, readingsOf, totalOf } from './reading.ts'
 
 const FOLDER = path.resolve('../shared/metrics')

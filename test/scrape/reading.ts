@@ -1,8 +1,8 @@
 import { TABLES } from '../../src/backends/backends.ts'
 import type { ScrapedBackend } from '../../src/model/backend.ts'
 import type { Readings } from '../../src/model/signals.ts'
-import { createPageReader } from '../../src/scrape/exposition.ts'
 import type { Page } from '../../src/scrape/page.ts'
+import { createPageReader } from '../../src/scrape/page-reader.ts'
 import { readPage } from '../../src/scrape/read.ts'
 
 /** 2026-11-30T12:00:00Z. */

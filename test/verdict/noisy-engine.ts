@@ -1,4 +1,4 @@
-import type { PastWork, Work } from '../../src/verdict/verdict.ts'
+import type { PastWorkload, Workload } from '../../src/verdict/verdict.ts'
 
 /** What the engine of a test lives through; each can change in the middle. */
 export interface Life {
@@ -130,7 +130,7 @@ export function noisyEngine(seed: number) {
       }
     },
     /** The work since the last run, widened until 20 requests have finished or five minutes are full. */
-    work(): Work {
+    work(): Workload {
       const last = readings.at(-1)
       if (!last) throw new Error('no reading')
       let from = readings.length - 2
@@ -138,7 +138,7 @@ export function noisyEngine(seed: number) {
       return workBetween(readings[from] ?? last, last, readings.at(-2) ?? last)
     },
     /** Medians of the last `runs` runs, and the best five minutes as the ceiling. */
-    past(runs: number): PastWork {
+    past(runs: number): PastWorkload {
       const works = readings
         .slice(-runs)
         .map((reading, index, all) => workBetween(all[index - 1] ?? reading, reading, reading))
@@ -146,7 +146,7 @@ export function noisyEngine(seed: number) {
       const fives = works
         .slice(4)
         .map((_, index) => mean(works.slice(index, index + 5).map((work) => work.tokensPerSecond ?? 0)))
-      const median = (pick: (work: Work) => number | undefined) =>
+      const median = (pick: (work: Workload) => number | undefined) =>
         middle(works.map(pick).filter((value) => value !== undefined))
       return defined({
         arrivalsPerSecond: median((work) => work.arrivalsPerSecond),
@@ -162,7 +162,7 @@ export function noisyEngine(seed: number) {
   }
 }
 
-function workBetween(from: Totals, to: Totals, before: Totals): Work {
+function workBetween(from: Totals, to: Totals, before: Totals): Workload {
   const seconds = Math.max(1, to.at - from.at)
   const finished = to.finished - from.finished
   const inside = to.waiting + to.running - from.waiting - from.running

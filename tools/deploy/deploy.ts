@@ -6,6 +6,7 @@ import { parseConfig } from '../../src/config/parse.ts'
 import { parseReceiver } from '../../src/config/receiver.ts'
 import { type CostLine, monthlyCost } from './cost.ts'
 import { functionsFor, timeoutOf } from './functions.ts'
+import { readPrices } from './prices.ts'
 import { ownSecrets, saveSecrets } from './secrets.ts'
 import { type Deployment, parseDeployment } from './settings.ts'
 import { configuredFunctions, type FunctionName, type Variables, variablesOf } from './variables.ts'
@@ -60,7 +61,8 @@ const LAMBDA = { lambda: true }
 function plan(names: readonly FunctionName[], deployment: Deployment, env: Variables): string {
   const entries = Object.keys(functionsFor(env, deployment)) as FunctionName[]
   const { region, stage, schedule, memory, architecture, vpc, bucket, prefix, alarmEmail, shards } = deployment
-  const cost = monthlyCost(names, deployment)
+  const prices = readPrices()
+  const cost = monthlyCost(names, deployment, prices)
   return [
     '',
     `Will be created in ${region}, stage ${stage}, as the stack queuebell-${stage}:`,
@@ -87,7 +89,9 @@ function plan(names: readonly FunctionName[], deployment: Deployment, env: Varia
       dollarsAfterFree: sum(cost, 'dollarsAfterFree'),
     }),
     ...(deployment.metrics === 'all'
-      ? ['METRICS=all adds about 0.30 for each signal of each endpoint: some 4 dollars for one of vLLM (docs/logs.md).']
+      ? [
+          `METRICS=all adds about ${prices.Metrics.dollars.toFixed(2)} for each signal of each endpoint: some 4 dollars for one of vLLM (docs/logs.md).`,
+        ]
       : []),
     '',
   ].join('\n')

@@ -1,10 +1,9 @@
-import type { Catalogue, Fact } from '../catalogue.ts'
-import { limit, n, requests } from './numbers.ts'
+import type { Catalogue, Fact } from '../texts.ts'
+import { limit, n, requests } from './phrases.ts'
 import { measured } from './rule-shapes.ts'
 
 export const engineRulesEn = {
   waiting: {
-    sign: '🐌',
     headline: () => 'Inference queue is growing',
     still: 'Inference queue is long',
     now: queue,
@@ -12,7 +11,6 @@ export const engineRulesEn = {
     peak: (value) => `${n.count(value)} waiting at most`,
   },
   inflight: {
-    sign: '🚦',
     headline: () => 'Admission limit reached',
     now: ({ value, limit: max, running, waiting }) => {
       if (value === undefined) return 'Waiting and running together have reached the limit.'
@@ -26,15 +24,13 @@ export const engineRulesEn = {
     peak: (value) => `${n.count(value)} inside at most`,
   },
   growth: {
-    sign: '📈',
     headline: () => 'Queue keeps growing',
     now: growth,
     over: 'Queue no longer grows',
     peak: (value) => `up by ${n.count(value)} at most`,
   },
-  queue_wait: measured('⏳', 'Requests wait long', 'Requests no longer wait long', 'Mean time in the queue', n.seconds),
+  queue_wait: measured('Requests wait long', 'Requests no longer wait long', 'Mean time in the queue', n.seconds),
   kv_cache: {
-    sign: '📦',
     headline: () => 'KV cache is nearly full',
     now: ({ value, limit: max, at }) =>
       value === undefined
@@ -43,42 +39,31 @@ export const engineRulesEn = {
     over: 'KV cache has room again',
     peak: (value) => `${n.percent(value)} at most`,
   },
-  ttft: measured(
-    '🐢',
-    'First token comes late',
-    'First token comes in time again',
-    'Time to first token, p99:',
-    n.seconds,
-  ),
-  itl: measured('🐢', 'Tokens come slowly', 'Tokens come at their pace again', 'Time per token, p99:', n.seconds),
+  ttft: measured('First token comes late', 'First token comes in time again', 'Time to first token, p99:', n.seconds),
+  itl: measured('Tokens come slowly', 'Tokens come at their pace again', 'Time per token, p99:', n.seconds),
   prefix_hits: {
-    sign: '🎯',
     headline: () => 'Prefix cache hits fell',
     now: hits,
     over: 'Prefix cache hits are back',
     peak: (value) => `down by ${n.percent(value)} at worst`,
   },
   throughput: {
-    sign: '📉',
     headline: () => 'Generation slowed down',
     now: throughput,
     over: 'Generation is back at its usual speed',
     peak: (value) => `down by ${n.percent(value)} at worst`,
   },
   stalled: {
-    sign: '🧊',
     headline: () => 'Engine makes no progress',
     now: stalled,
     over: 'Work moves again',
-    peak: () => undefined,
   },
   errors: {
-    ...measured('💥', 'Requests are failing', 'Requests succeed again', 'Failed requests:', n.percent),
+    ...measured('Requests are failing', 'Requests succeed again', 'Failed requests:', n.percent),
     now: errors,
   },
-  preemptions: measured('🔁', 'Requests are being preempted', 'Preemptions are back to normal', 'Preemptions:', n.rate),
+  preemptions: measured('Requests are being preempted', 'Preemptions are back to normal', 'Preemptions:', n.rate),
   sibling: {
-    sign: '🦥',
     headline: () => 'Slower than its siblings',
     now: sibling,
     over: 'As fast as its siblings again',

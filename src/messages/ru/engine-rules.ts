@@ -1,10 +1,9 @@
-import type { Catalogue, Fact } from '../catalogue.ts'
-import { limit, n, requests, times, tokens } from './numbers.ts'
+import type { Catalogue, Fact } from '../texts.ts'
+import { limit, n, requests, times, tokens } from './phrases.ts'
 import { measured } from './rule-shapes.ts'
 
 export const engineRulesRu = {
   waiting: {
-    sign: '🐌',
     headline: () => 'Очередь инференса растёт',
     still: 'Очередь инференса большая',
     now: queue,
@@ -12,7 +11,6 @@ export const engineRulesRu = {
     peak: (value) => `в очереди было до ${n.count(value)}`,
   },
   inflight: {
-    sign: '🚦',
     headline: () => 'Достигнут лимит запросов',
     now: ({ value, limit: max, running, waiting }) => {
       if (value === undefined) return 'Ждущих и считаемых вместе уже столько, сколько разрешено.'
@@ -26,21 +24,13 @@ export const engineRulesRu = {
     peak: (value) => `внутри было до ${n.count(value)}`,
   },
   growth: {
-    sign: '📈',
     headline: () => 'Очередь растёт прогон за прогоном',
     now: growth,
     over: 'Очередь больше не растёт',
     peak: (value) => `прирост был до ${n.count(value)}`,
   },
-  queue_wait: measured(
-    '⏳',
-    'Запросы долго ждут',
-    'Запросы больше не ждут подолгу',
-    'Среднее ожидание в очереди',
-    n.seconds,
-  ),
+  queue_wait: measured('Запросы долго ждут', 'Запросы больше не ждут подолгу', 'Среднее ожидание в очереди', n.seconds),
   kv_cache: {
-    sign: '📦',
     headline: () => 'KV-кэш почти заполнен',
     now: ({ value, limit: max, at }) =>
       value === undefined
@@ -50,41 +40,35 @@ export const engineRulesRu = {
     peak: (value) => `занято было до ${n.percent(value)}`,
   },
   ttft: measured(
-    '🐢',
     'Первый токен приходит поздно',
     'Первый токен снова приходит вовремя',
     'Время до первого токена, p99:',
     n.seconds,
   ),
-  itl: measured('🐢', 'Токены идут медленно', 'Токены снова идут в обычном темпе', 'Время на токен, p99:', n.seconds),
+  itl: measured('Токены идут медленно', 'Токены снова идут в обычном темпе', 'Время на токен, p99:', n.seconds),
   prefix_hits: {
-    sign: '🎯',
     headline: () => 'Попаданий в префикс-кэш стало меньше',
     now: hits,
     over: 'Префикс-кэш снова работает как обычно',
     peak: (value) => `падение было до ${n.percent(value)}`,
   },
   throughput: {
-    sign: '📉',
     headline: () => 'Генерация замедлилась',
     now: throughput,
     over: 'Скорость генерации снова обычная',
     peak: (value) => `падение было до ${n.percent(value)}`,
   },
   stalled: {
-    sign: '🧊',
     headline: () => 'Запросы есть, а движения нет',
     now: stalled,
     over: 'Запросы снова движутся',
-    peak: () => undefined,
   },
   errors: {
-    ...measured('💥', 'Запросы завершаются ошибкой', 'Запросы снова проходят', 'Доля ошибок', n.percent),
+    ...measured('Запросы завершаются ошибкой', 'Запросы снова проходят', 'Доля ошибок', n.percent),
     now: errors,
   },
-  preemptions: measured('🔁', 'Запросы вытесняются из KV-кэша', 'Вытеснений снова мало', 'Вытеснений', n.rate),
+  preemptions: measured('Запросы вытесняются из KV-кэша', 'Вытеснений снова мало', 'Вытеснений', n.rate),
   sibling: {
-    sign: '🦥',
     headline: () => 'Медленнее соседних реплик',
     now: sibling,
     over: 'Снова не медленнее соседних реплик',

@@ -1,5 +1,5 @@
-import type { Catalogue } from '../catalogue.ts'
 import { code, isDeclared, isOverload, same, status } from '../failure-shapes.ts'
+import type { Catalogue } from '../texts.ts'
 
 export const failuresRu: Catalogue['failures'] = {
   refused: same(

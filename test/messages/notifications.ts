@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { BACKENDS } from '../../src/model/backend.ts'
 import { FAILURE_KINDS } from '../../src/model/failure.ts'
 import type { AlertContext, Notification } from '../../src/model/notification.ts'
-import { RULE_IDS } from '../../src/rules/catalogue.ts'
+import { RULE_IDS } from '../../src/rules/rules.ts'
 
 export const NOW = Date.UTC(2026, 10, 30, 14, 5)
 export const MINUTE = 60_000
 
 /** The queue of the design's example, with whatever else a test wants to know. */
-export function queueFact(over: Partial<Notification> = {}, context: Partial<AlertContext> = {}): Notification {
+export function queueNotification(over: Partial<Notification> = {}, context: Partial<AlertContext> = {}): Notification {
   return {
     id: 'chat/a|waiting|@1/fired/1',
     incident: 'chat/a|waiting|@1',
@@ -32,8 +32,8 @@ export function queueFact(over: Partial<Notification> = {}, context: Partial<Ale
   }
 }
 
-export function downFact(endpoint: string, over: Partial<Notification> = {}, of = 2): Notification {
-  return queueFact(
+export function downNotification(endpoint: string, over: Partial<Notification> = {}, of = 2): Notification {
+  return queueNotification(
     {
       endpoint,
       id: `${endpoint}|down`,
@@ -153,7 +153,7 @@ const context = fc.record(
 )
 
 /** Any notification that the types allow, and some that they do not (numbers that are none). */
-export const anyFact: fc.Arbitrary<Notification> = fc
+export const anyNotification: fc.Arbitrary<Notification> = fc
   .record(
     {
       id: fc.uuid(),
@@ -207,4 +207,4 @@ export const anyFact: fc.Arbitrary<Notification> = fc
     },
     { requiredKeys: ['id', 'incident', 'reason', 'rule', 'priority', 'at', 'firedAt'] },
   )
-  .map((fact) => fact as unknown as Notification)
+  .map((notification) => notification as unknown as Notification)

@@ -1,8 +1,8 @@
-import { numbersIn } from '../numbers.ts'
+import { numberFormat } from '../number-format.ts'
 
-export { capital, inner } from '../numbers.ts'
+export { capital, inner } from '../number-format.ts'
 
-export const n = numbersIn('en-GB', {
+export const n = numberFormat('en-GB', {
   ms: 'ms',
   s: 's',
   min: 'min',
@@ -23,7 +23,7 @@ export function limit(value: number | undefined, write: (value: number) => strin
   return value === undefined ? '' : ` (limit ${write(value)})`
 }
 
-/** `≥ ` before a value that is only known from below. */
+/** `≥ ` before a value that is only known to be at least that. */
 export function atLeast(is: boolean | undefined): string {
   return is ? '≥ ' : ''
 }

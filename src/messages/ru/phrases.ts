@@ -1,8 +1,8 @@
-import { numbersIn } from '../numbers.ts'
+import { numberFormat } from '../number-format.ts'
 
-export { capital, inner } from '../numbers.ts'
+export { capital, inner } from '../number-format.ts'
 
-export const n = numbersIn('ru-RU', {
+export const n = numberFormat('ru-RU', {
   ms: 'мс',
   s: 'с',
   min: 'мин',
@@ -31,7 +31,7 @@ export function limit(value: number | undefined, write: (value: number) => strin
   return value === undefined ? '' : ` (порог ${write(value)})`
 }
 
-/** `≥ ` before a value that is only known from below. */
+/** `≥ ` before a value that is only known to be at least that. */
 export function atLeast(is: boolean | undefined): string {
   return is ? '≥ ' : ''
 }

@@ -1,9 +1,9 @@
 import type { Backend } from '../model/backend.ts'
 import type { Failure } from '../model/failure.ts'
 import type { CanaryStatus, Notification, Verdict, VerdictKind } from '../model/notification.ts'
-import type { RuleId } from '../rules/catalogue.ts'
+import type { RuleId } from '../rules/rules.ts'
 import type { Advice } from '../verdict/advice-kinds.ts'
-import type { NumberTexts } from './numbers.ts'
+import type { NumberFormat } from './number-format.ts'
 
 /** What a rule's sentence is made from; text in it is already safe to print. Units as the rule's. */
 export interface Fact {
@@ -33,8 +33,8 @@ export interface Fact {
   backend?: Backend
 }
 
+/** A rule's words; its sign is the rule's own, in `rules/`. */
 export interface RuleTexts {
-  sign: string
   /** What happened, for the title: no number, no full stop. */
   headline(fact: Fact): string
   /** What a reminder says instead, where hours later the headline may no longer be true. */
@@ -43,8 +43,10 @@ export interface RuleTexts {
   now(fact: Fact): string
   /** What a resolved one says in the title. */
   over: string
-  /** How high it got, as part of a sentence (`97 waiting at most`); `undefined` where a number says nothing. */
-  peak(value: number, atLeast: boolean): string | undefined
+  /** How high it got, as part of a sentence (`97 waiting at most`); absent where a number says nothing. */
+  peak?(value: number, atLeast: boolean): string
+  /** What to do where neither verdict nor server say it better; `undefined` where nothing is known to help. */
+  todo?(fact: Fact): string | undefined
 }
 
 export interface FailureTexts {
@@ -56,8 +58,8 @@ export interface FailureTexts {
   todo(failure: Failure, canary: boolean): string
 }
 
-/** Numbers beside the main one, in one line. */
-export interface Context {
+/** The numbers that no other line tells, for a line of their own. */
+export interface OtherNumbers {
   waiting?: number
   running?: number
   kvCache?: number
@@ -71,10 +73,10 @@ export interface Context {
 
 /** Every text of a message in one language. Functions take raw numbers in the signals' units and safe text. */
 export interface Catalogue {
-  numbers: NumberTexts
+  format: NumberFormat
   rules: Record<RuleId | 'state-broken', RuleTexts>
   failures: Record<Failure['kind'], FailureTexts>
-  verdicts: Record<VerdictKind, (verdict: Verdict, facts: { restarted: boolean }) => string>
+  verdicts: Record<VerdictKind, (verdict: Verdict, also: { restarted: boolean }) => string>
   advice: { [K in Advice['key']]: (advice: Extract<Advice, { key: K }>) => string }
   /** An XID by its number: what it means and what to do. `undefined`: not in the table. */
   xids: Readonly<Record<number, string>>
@@ -97,7 +99,7 @@ export interface Catalogue {
   line: {
     newRequestWaits(seconds: number): string
     noneFinishes: string
-    context(context: Context): string | undefined
+    otherNumbers(numbers: OtherNumbers): string | undefined
     drains(minutes: number): string
     kvFull(minutes: number): string
     gpu(gpu: { utilisation?: number; temperature?: number; xid?: number }): string | undefined
@@ -121,7 +123,7 @@ export interface Catalogue {
     more(count: number): string
     /** `cause: nothing listens on the port`. */
     cause(words: string): string
-    /** The push comes later than the facts. */
+    /** For a push that comes later than what it tells. */
     asOf(clock: string): string
     since(clock: string): string
     allDown(cause: string, clock: string): string

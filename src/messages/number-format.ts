@@ -1,4 +1,4 @@
-/** The words and signs that numbers are written with in one language. */
+/** The units as one language writes them. */
 export interface Units {
   ms: string
   s: string
@@ -10,8 +10,8 @@ export interface Units {
   perSecond: string
 }
 
-/** Numbers as a person reads them; every function takes finite numbers. */
-export interface NumberTexts {
+/** Numbers as a person reads them, in one language. Every function takes finite numbers. */
+export interface NumberFormat {
   /** `42`, `1,234`, `0.4`. */
   count(value: number): string
   /** `1.2 k`, for tokens. */
@@ -20,6 +20,8 @@ export interface NumberTexts {
   percent(share: number): string
   /** Seconds: `85 ms`, `4.1 s`, `50 s`, `12 min`, `1 h 5 min`, `2 d 3 h`. */
   seconds(value: number): string
+  /** An estimate in seconds, without a precision that it does not have. */
+  estimate(value: number): string
   /** Milliseconds, for how long something lasted: whole seconds and more. */
   lasted(ms: number): string
   /** `2.4/s`. */
@@ -40,8 +42,8 @@ export interface PluralForms {
   other: string
 }
 
-export function numbersIn(locale: string, units: Units): NumberTexts {
-  // Made at the first message: they take longer than all else of a run that has nothing to tell.
+export function numberFormat(locale: string, units: Units): NumberFormat {
+  // Made with the first message: they take longer than all the rest of a run that has nothing to tell.
   const formats = once(() =>
     [0, 1, 2].map((digits) => new Intl.NumberFormat(locale, { maximumFractionDigits: digits })),
   )
@@ -83,6 +85,7 @@ export function numbersIn(locale: string, units: Units): NumberTexts {
     },
     percent: (share) => `${write(share * 100, Math.abs(share) < 0.0995 ? 1 : 0)} %`,
     seconds,
+    estimate: (value) => seconds(value < 3 ? value : Math.round(value)),
     lasted: (ms) =>
       ms < 119_500 && ms !== 60_000
         ? `${write(Math.max(0, Math.round(ms / 1000)))} ${units.s}`

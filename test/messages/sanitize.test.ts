@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { addressOf, bytesOf, cutBytes, cutText, foreign } from '../../src/messages/outside-text.ts'
+import { bytesOf, cutBytes, cutText } from '../../src/messages/fit.ts'
+import { sanitizeText, sanitizeUrl } from '../../src/messages/sanitize.ts'
 
 test.each([
   ['line feeds of every kind', 'a\nb\r\nc\u2028d\u2029e\u0085f', 'a b c d e f'],
@@ -11,11 +12,11 @@ test.each([
   ['nothing visible', ' \n\t\u200B ', ''],
   ['plain names stay', 'org/my_model-7B [v1]', 'org/my_model-7B [v1]'],
 ])('%s', (_, text, safe) => {
-  expect(foreign(text, 100)).toBe(safe)
+  expect(sanitizeText(text, 100)).toBe(safe)
 })
 
 test('markdown: every mark is escaped', () => {
-  expect(foreign('![x](http://e/i.png) **b** `c` <i> a_b', 100, true)).toBe(
+  expect(sanitizeText('![x](http://e/i.png) **b** `c` <i> a_b', 100, true)).toBe(
     '\\!\\[x\\]\\(http\\://e/i\\.png\\) \\*\\*b\\*\\* \\`c\\` \\<i\\> a\\_b',
   )
 })
@@ -37,5 +38,5 @@ test.each([
   ['not an address u:p@h', 'not an address u:p@h'],
   ['htp//u:p@h', 'htp//h'],
 ])('the address %s is shown as %s', (url, shown) => {
-  expect(addressOf(url)).toBe(shown)
+  expect(sanitizeUrl(url)).toBe(shown)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { n as en } from '../../src/messages/en/numbers.ts'
-import { n as ru, times, tokens } from '../../src/messages/ru/numbers.ts'
+import { n as en } from '../../src/messages/en/phrases.ts'
+import { n as ru, times, tokens } from '../../src/messages/ru/phrases.ts'
 
 test.each([
   [0, '0 s', '0 с'],
