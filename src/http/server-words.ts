@@ -72,6 +72,7 @@ const NAMES = [
   'error',
   'errors',
   'title',
+  'description',
 ]
 
 function fromHtml(text: string): string | undefined {

@@ -28,6 +28,8 @@ export interface PlayedService {
   taken(): Asked[]
   /** The next requests are answered so. */
   meet(answer: Answered | 'lost', times?: number): void
+  /** No more of these. */
+  recover(): void
   /** Forgets what it was sent, as when a person deletes a message. */
   forget(): void
   close(): Promise<void>
@@ -265,6 +267,7 @@ export async function playService(service: Service): Promise<PlayedService> {
     meet(answer, times = 1) {
       for (let time = 0; time < times; time += 1) faults.push(answer)
     },
+    recover: () => void faults.splice(0),
     forget: () => known.clear(),
     close: server.close,
   }
