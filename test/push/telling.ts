@@ -13,26 +13,26 @@ import { AT } from './pushing.ts'
 const MINUTE = 60_000
 
 /** Everything of a run behind the rules: what they made worth telling is queued, claimed, sent over real HTTP and settled. */
-export function createTelling(variables: Record<string, string>) {
+export function createTelling(variables: Record<string, string>, { start = AT, interval = MINUTE } = {}) {
   const parsed = parseConfig(
     'vllm',
     { VLLM_ENDPOINTS: 'chat/a=http://127.0.0.1:1001', ...variables },
     { lambda: false },
   )
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'))
-  const config: Config = { ...parsed.config, interval: MINUTE }
+  const config: Config = { ...parsed.config, interval }
   const lines: string[] = []
-  let state: State = { ...emptyState(), endpoints: { 'chat/a': newEndpointState(AT) } }
+  let state: State = { ...emptyState(), endpoints: { 'chat/a': newEndpointState(start) } }
   let minute = 0
   return {
     config,
     lines,
     state: () => state,
-    now: () => AT + minute * MINUTE,
+    now: () => start + minute * MINUTE,
     /** One run at a minute, in which these are to be told. */
     async run(at: number, ...notifications: Notification[]) {
       minute = at
-      const now = AT + at * MINUTE
+      const now = start + Math.round(at * MINUTE)
       let clock = now
       const io: IO = {
         now: () => clock,
