@@ -30,7 +30,7 @@ export const alertmanager: Channel = {
     return { request: requestFor(alerts, to) }
   },
   page: {
-    address: 'alertmanager+http://host:9093/prefix',
+    address: '`alertmanager+http://host:9093/prefix`',
     token: 'bearer token, or `user:password`',
     limit: '–',
     thread: 'the firing set is posted at each run, what is over twice more; the labels stay, values are annotations',

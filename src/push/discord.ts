@@ -57,7 +57,7 @@ export const discord: Channel = {
   },
   page: {
     address:
-      'discord+https://discord.com/api/webhooks/<id>/<token>` (the whole address is a secret; `?thread_id=` for a thread)',
+      '`discord+https://discord.com/api/webhooks/<id>/<token>` (the whole address is a secret; `?thread_id=` for a thread)',
     token: '–',
     limit: '2,000 characters',
     thread: 'the message is changed; what is worse is a new one, so that it is heard',

@@ -13,10 +13,10 @@ const PAGE = {
 export const notifly: Channel = {
   together: 'message',
   write: ({ message }, to) => ({ request: toRequest(message, to) }),
-  page: { ...PAGE, address: 'notifly+https://push.example.com' },
+  page: { ...PAGE, address: '`notifly+https://push.example.com`' },
 }
 
-export const gotify: Channel = { ...notifly, page: { ...PAGE, address: 'gotify+https://push.example.com/sub' } }
+export const gotify: Channel = { ...notifly, page: { ...PAGE, address: '`gotify+https://push.example.com/sub`' } }
 
 /** For a priority that is no number: loud enough to be seen. https://github.com/gotify/server/issues/907 */
 const DEFAULT_PRIORITY = 5

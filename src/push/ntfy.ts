@@ -31,7 +31,7 @@ export const ntfy: Channel = {
   },
   remember: (_answer, push) => threadWith([sequenceOf(push)], push),
   page: {
-    address: 'ntfy+https://ntfy.sh/topic',
+    address: '`ntfy+https://ntfy.sh/topic`',
     token: 'access token, or `user:password`',
     limit: '4,096 bytes',
     thread: 'the same `sequence_id`: the phone shows one notification, brought up to date',

@@ -27,7 +27,7 @@ export const pagerduty: Channel = {
     }
   },
   page: {
-    address: 'pagerduty+https://events.pagerduty.com',
+    address: '`pagerduty+https://events.pagerduty.com`',
     token: 'routing key (integration key of Events API v2)',
     limit: '1,024 characters of summary, the whole text in the details',
     thread: 'its incident is ours (`dedup_key`); the end resolves it',

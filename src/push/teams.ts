@@ -32,7 +32,7 @@ export const teams: Channel = {
     return { action: /\b429\b/.test(text) ? 'limited' : /\b413\b/.test(text) ? 'shorter' : 'again' }
   },
   page: {
-    address: 'teams+https://…` (the whole address of the workflow, a secret)',
+    address: '`teams+https://…` (the whole address of the workflow, a secret)',
     token: '–',
     limit: '6,000 characters of a card of 28 KB',
     thread: 'a message each: the service changes none',

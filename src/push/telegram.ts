@@ -36,7 +36,7 @@ export const telegram: Channel = {
     return threadWith(first === undefined ? own : [first], push)
   },
   page: {
-    address: 'telegram+https://api.telegram.org?chat=-100123&thread=7',
+    address: '`telegram+https://api.telegram.org?chat=-100123&thread=7`',
     token: "the bot's token",
     limit: '4,096 characters',
     thread: 'replies to the first message',

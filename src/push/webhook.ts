@@ -20,7 +20,7 @@ export const webhook: Channel = {
   },
   judge: ({ status }) => (status >= 200 && status < 300 ? { action: 'delivered' } : undefined),
   page: {
-    address: 'webhook+https://host/path',
+    address: '`webhook+https://host/path`',
     token: 'signing secret of Standard Webhooks, `whsec_…`',
     limit: '–',
     thread: 'a request a notification; `incident` says what belongs together, `webhook-id` what is a repetition',
