@@ -47,7 +47,9 @@ const IMPURE =
 const SOURCES = ['src', 'functions', 'tools'].flatMap(filesBelow)
 const TEXTS = [
   ...['src', 'functions', 'tools', 'test', 'bench', 'docs', 'examples', '.ci'].flatMap(filesBelow),
-  ...readdirSync('.').filter((name) => statSync(name).isFile() && name !== '.env' && !name.endsWith('.log')),
+  ...readdirSync('.').filter(
+    (name) => statSync(name).isFile() && !['.env', '.git'].includes(name) && !name.endsWith('.log'),
+  ),
 ]
 
 function filesBelow(folder: string): string[] {
@@ -100,6 +102,10 @@ function circleIn(imports: ReadonlyMap<string, readonly string[]>): string[] {
 test('arrows point down', () => {
   expect(SOURCES.length).toBeGreaterThan(50)
   expect(SOURCES.flatMap((file) => arrowsUp(file, readFileSync(file, 'utf8')))).toEqual([])
+})
+
+test('every file lies in a room of the house', () => {
+  expect(SOURCES.filter((file) => !HOUSE.includes(roomOf(file)))).toEqual([])
 })
 
 test('no file imports itself by way of others', () => {

@@ -15,8 +15,13 @@ export function pageOf(backend: ScrapedBackend, body: string | Uint8Array): Page
   return reader.end()
 }
 
-export function readingsOf(backend: ScrapedBackend, body: string | Uint8Array, model?: string): Readings {
-  return readPage(pageOf(backend, body), TABLES[backend], { model, now: NOW })
+export function readingsOf(
+  backend: ScrapedBackend,
+  body: string | Uint8Array,
+  model?: string,
+  now: number = NOW,
+): Readings {
+  return readPage(pageOf(backend, body), TABLES[backend], { model, now })
 }
 
 /** The counts of a page's lines. */

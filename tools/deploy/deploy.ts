@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { loadEnvFile } from '../../src/cli/env-file.ts'
+import { swallowed } from '../../src/cli/swallowed.ts'
 import { parseConfig } from '../../src/config/parse.ts'
 import { parseReceiver } from '../../src/config/receiver.ts'
 import { type CostLine, monthlyCost } from './cost.ts'
@@ -25,6 +26,8 @@ async function deploy(args: string[]): Promise<number> {
     options: { package: { type: 'boolean' }, yes: { type: 'boolean' }, help: { type: 'boolean' } },
   })
   if (values.help) return say(USAGE, 0)
+  const lost = swallowed('deploy', { package: {}, yes: {} }, args, process.env)
+  if (lost !== undefined) return say(lost, 1)
   const unread = loadEnvFile('.env')
   if (unread !== undefined) return say(unread, 1)
   const env = process.env
