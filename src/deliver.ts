@@ -15,6 +15,7 @@ import { bare, newestOf, SHORT_BYTES, textOf, writeOrSay } from './push/write.ts
 import { usualInterval } from './rules/watcher.ts'
 import { firstAtOf, type Limits, limitsOf } from './state/legs.ts'
 import type { Delivery, Due, Reposted } from './state/outbox.ts'
+import { recipientsOf } from './state/recipients.ts'
 import type { State, Thread } from './state/schema.ts'
 import { threadOf } from './state/threads.ts'
 
@@ -133,7 +134,7 @@ async function send(
   const what = pushOf(facts, channel, options, (problem) => options.sent.problems.push(problem))
   const ids = new Set(facts.map(({ id }) => id))
   const forFallback = (fallback: ChannelConfig) => {
-    const told = concerning(facts, fallback)
+    const told = concerning(facts, fallback, config)
     if (told.length === 0) return undefined
     return { push: pushOf(told, fallback, options), inForm: formsOf(told, fallback, options) }
   }
@@ -152,10 +153,17 @@ async function send(
   return { what, outcome }
 }
 
-/** What a fallback is told for a channel: all, where it is the same channel's second server; else what begins or becomes worse. */
-function concerning(facts: readonly Notification[], fallback: ChannelConfig): Notification[] {
+/**
+ * What a fallback is told for a channel: all, where it is the same channel's second server; else what begins or becomes
+ * worse, if it is not told that anyway, nor has a least priority above it.
+ */
+function concerning(facts: readonly Notification[], fallback: ChannelConfig, config: Config): Notification[] {
   if (fallback.isSpare) return [...facts]
-  return facts.filter(({ reason }) => reason !== 'resolved' && reason !== 'repeated')
+  return facts.filter((fact) => {
+    const isBeginning = fact.reason !== 'resolved' && fact.reason !== 'repeated'
+    const isUrgent = fact.priority >= fallback.minPriority
+    return isBeginning && isUrgent && !recipientsOf(fact, config, []).includes(fallback.name)
+  })
 }
 
 function pushOf(
@@ -215,6 +223,7 @@ function note(
   delivering?: Delivering,
 ): void {
   const { facts, message, channel } = told
+  const config = delivering?.config
   if (!sent.messages.some((other) => isAlike(message, other))) sent.messages.push(message)
   if (outcome.kind === 'delivered') sent.delivered += 1
   if (outcome.kind === 'refused') sent.refused += 1
@@ -227,7 +236,7 @@ function note(
   })
   const { fallback } = channel ?? {}
   const by = outcome.by === 'fallback' && fallback && !fallback.isSpare ? fallback : undefined
-  const taken = by && channel ? new Set(concerning(facts, by).map(({ id }) => id)) : undefined
+  const taken = by && config ? new Set(concerning(facts, by, config).map(({ id }) => id)) : undefined
   const threads = delivering && threadsOf(told, outcome, by ?? channel, delivering)
   for (const { id, incident } of facts) {
     if (taken && !taken.has(id))

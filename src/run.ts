@@ -1,7 +1,7 @@
 import { deliver, preview, type Sent } from './deliver.ts'
 import { withFields } from './log.ts'
 import { group } from './messages/group.ts'
-import { type Config, functionName } from './model/config.ts'
+import { type Config, functionName, NOTIFLY } from './model/config.ts'
 import type { IO } from './model/io.ts'
 import type { Message } from './model/message.ts'
 import type { Observation } from './model/observation.ts'
@@ -163,17 +163,25 @@ function conclude(
   const { evaluation, sent, settled } = done
   const waiting = messagesWaiting(settled.outbox.flatMap(dueOf))
   const result = resultOf(config, now, evaluation, { delivered: sent.delivered, waiting, refused: sent.refused })
-  const overdue = settled.outbox.filter((item) => now - item.since > WAITS_TOO_LONG).length
+  const overdue = settled.outbox.filter((item) => now - item.since > WAITS_TOO_LONG)
   const problems = [
     ...sent.problems,
-    ...(overdue > 0
-      ? [`not delivered for more than 15 minutes: ${overdue} of the notifications; is the push server reachable?`]
+    ...(overdue.length > 0
+      ? [
+          `not delivered for more than 15 minutes: ${overdue.length} of the notifications${onChannels(overdue)}; is the push server reachable?`,
+        ]
       : []),
   ]
   logWarnings(io.store, io.log)
   logDecisions(evaluation.decisions, config, io.log)
   logRun(result, problems, io.now() - now, io.log)
   return { result, config, messages: sent.messages, problems, decisions: evaluation.decisions }
+}
+
+/** Where they wait; nothing where there is only the channel `notifly`. */
+function onChannels(items: readonly Outgoing[]): string {
+  const names = [...new Set(items.flatMap((item) => Object.keys(legsOf(item))))]
+  return names.every((name) => name === NOTIFLY) ? '' : ` (on ${names.join(', ')})`
 }
 
 /** An item for each channel that it waits for. */

@@ -3,6 +3,7 @@ import { isSecretParameter } from '../secrets/names.ts'
 import { readAddress } from './address.ts'
 import { type Environment, isSet, read, understand } from './environment.ts'
 import { readNotifly } from './notifly-channel.ts'
+import { formOf } from './services.ts'
 import { CHANNEL, GENERAL } from './settings.ts'
 import { suggest } from './suggest.ts'
 
@@ -62,42 +63,23 @@ function readChannel(env: Environment, name: string): ChannelConfig | undefined 
   }
 }
 
-const EXAMPLE: Partial<Record<Service, string>> = {
-  ntfy: 'https://ntfy.sh/topic',
-  telegram: 'https://api.telegram.org?chat=-100123',
-  slack: 'https://slack.com/api?channel=C123',
-  alertmanager: 'http://10.0.0.9:9093',
-  pagerduty: 'https://events.pagerduty.com',
-}
-
 function readUrl(env: Environment, variable: string, service: Service, address: string): URL | undefined {
-  const found = readAddress(address, `${service}+${EXAMPLE[service] ?? 'https://push.example.com'}`)
-  const problem = (text: string) => {
-    env.problems.add(`${variable}: ${text}`)
-    return undefined
-  }
-  if (!found.ok) return problem(found.why)
-  if (found.credentials) return problem(`may not carry a user and a password; ${variable}_TOKEN may be user:password`)
-  const { url } = found
-  if (service === 'ntfy' && url.pathname.replaceAll('/', '') === '')
-    return problem('names no topic; write it at the end, as in ntfy+https://ntfy.sh/topic')
-  if (service === 'telegram' && !url.searchParams.get('chat'))
-    return problem('names no chat; write ?chat=<id> at the end, as in telegram+https://api.telegram.org?chat=-100123')
-  if (service === 'telegram' && !/^\d*$/.test(url.searchParams.get('thread') ?? ''))
-    return problem('thread= may be a number')
-  if ((service === 'notifly' || service === 'gotify') && (/\/message\/*$/.test(url.pathname) || url.search !== ''))
-    return problem('is the base address of the push server: leave out /message and any query')
-  return url
+  const { example, problem } = formOf(service)
+  const found = readAddress(address, `${service}+${example}`)
+  const why = !found.ok
+    ? found.why
+    : found.credentials
+      ? `may not carry a user and a password; ${variable}_TOKEN may be user:password`
+      : problem?.(found.url)
+  if (why !== undefined) env.problems.add(`${variable}: ${why}`)
+  return found.ok && why === undefined ? found.url : undefined
 }
-
-const NEEDS_TOKEN: readonly Service[] = ['telegram', 'pagerduty']
 
 function checkToken(env: Environment, variable: string, service: Service, url: URL | undefined): void {
-  const isBot = service === 'slack' && url?.searchParams.has('channel')
+  const { needsToken, wantsToken } = formOf(service)
   if (isSet(env, `${variable}_TOKEN`)) return
-  if (NEEDS_TOKEN.includes(service) || isBot) env.problems.add(`${variable}_TOKEN: is not set; ${service} needs it`)
-  if (service === 'notifly' || service === 'gotify')
-    env.warnings.add(`${variable}_TOKEN is not set: most push servers refuse messages without a token`)
+  if (url && needsToken(url)) env.problems.add(`${variable}_TOKEN: is not set; ${service} needs it`)
+  if (wantsToken) env.warnings.add(`${variable}_TOKEN is not set: most push servers refuse messages without a token`)
 }
 
 /** Shorter parts are no keys. */
@@ -105,8 +87,6 @@ const SHORTEST_KEY = 8
 /** Parts of webhooks' paths that say nothing. */
 const WORDS =
   /^(services|webhooks?|workflows|triggers|channels|messages|automations|powerautomate|default|integrations)$/i
-/** Of these the address itself is the secret. */
-const SECRET_ADDRESS: readonly Service[] = ['slack', 'discord', 'teams', 'webhook']
 
 /** Masks the token in each form in which it is sent. */
 function hideToken(env: Environment, token: string | undefined): void {
@@ -122,7 +102,7 @@ function hideAddress(env: Environment, text: string, service: Service | undefine
   const address = text.replace(/^[a-z]+\+/i, '')
   if (!URL.canParse(address)) return void env.secrets.add(text)
   const url = new URL(address)
-  const isSecret = service === undefined || SECRET_ADDRESS.includes(service)
+  const isSecret = service === undefined || formOf(service).isSecret(url)
   const isKey = (part: string) =>
     part.length >= SHORTEST_KEY && !WORDS.test(part) && (isSecret || (/\d/.test(part) && /[a-z]/i.test(part)))
   const keys = url.pathname.split('/').filter(isKey)

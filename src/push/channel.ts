@@ -135,11 +135,7 @@ export function threadWith(ids: readonly string[], { facts }: Push): Thread {
   return { ...(ids.length > 0 && { id: ids.join(' ') }), ...(facts.length > 1 && { of: facts.length }) }
 }
 
-/** The most urgent reason: `worse` is heard, a reminder and an end are quiet. */
+/** It is to be heard; a reminder and an end may be quiet. */
 export function isWorse({ facts }: Push): boolean {
   return facts.some(({ reason }) => reason === 'worse')
-}
-
-export function isOver({ facts }: Push): boolean {
-  return facts.every(({ reason }) => reason === 'resolved' || reason === 'late')
 }

@@ -17,7 +17,10 @@ export const pagerduty: Channel = {
     const url = under(to.url, '/v2/enqueue').href
     const event = { routing_key: to.token ?? '', dedup_key: keyOf(fact), client: 'Queuebell' }
     if (fact?.reason === 'resolved') return { request: jsonRequest(url, { ...event, event_action: 'resolve' }) }
-    return { request: jsonRequest(url, { ...event, event_action: 'trigger', ...payloadOf(push, fact) }) }
+    const request = jsonRequest(url, { ...event, event_action: 'trigger', ...payloadOf(push, fact) })
+    // What is over already, or was a test, is not left open for a person to close.
+    const isPast = fact?.reason === 'late' || fact?.rule === 'test'
+    return isPast ? { request, after: [jsonRequest(url, { ...event, event_action: 'resolve' })] } : { request }
   },
   judge({ status, json, text }, { variables }) {
     if (status !== 400 || !/routing.?key/i.test(JSON.stringify(field(json, 'errors') ?? text))) return undefined

@@ -1,3 +1,4 @@
+import { formOf } from '../config/services.ts'
 import { type ChannelConfig, NOTIFLY } from '../model/config.ts'
 import type { Log } from '../model/io.ts'
 import type { Try } from './attempt.ts'
@@ -47,7 +48,8 @@ export function adviceOf({ answer, stranger, advice }: Try, to: ChannelConfig): 
   if (typeof answer !== 'number') return `${url} or ${token} cannot be used as it is`
   if (answer >= 300 && answer < 400)
     return `${url} redirects, and a redirected POST loses its body: set the address it points to`
-  if (isSecretAddress(to)) return `is ${url} still the whole address of the webhook?`
+  if (to.token === undefined && formOf(to.service).isSecret(new URL(to.url)))
+    return `is ${url} still the whole address of the webhook?`
   if (answer === 401 || answer === 403) {
     if (to.token === undefined) return `it asks for a token: set ${token}`
     const how = to.name === NOTIFLY || to.isSpare ? ', and NOTIFLY_AUTH the right way to send it' : ''
@@ -56,12 +58,6 @@ export function adviceOf({ answer, stranger, advice }: Try, to: ChannelConfig): 
   if (answer === 404 || answer === 405) return `is ${url} the base address of the push server?`
   if (answer === 402) return `the plan or budget behind ${token} does not cover this`
   return `is ${url} the push server, and ${token} an app that is still there?`
-}
-
-/** Services that are reached by an address that nobody else may know, instead of a token. */
-export function isSecretAddress({ service, url }: Pick<ChannelConfig, 'service' | 'url'>): boolean {
-  if (service === 'slack') return !new URL(url).searchParams.has('channel')
-  return service === 'discord' || service === 'teams'
 }
 
 function aboutStranger(stranger: Stranger, { variables: { url, token }, name }: ChannelConfig): string {

@@ -126,6 +126,15 @@ describe('who hears', () => {
     // Told through the fallback: so the end is told there.
     expect([services.ntfy.taken().length, titles('slack').length]).toEqual([2, 3])
   })
+
+  test('a fallback that hears by itself is not told twice, and one with a higher least priority is not told at all', async () => {
+    const env = { ...some('ntfy', 'slack', 'gotify'), PUSH_NTFY_FALLBACK: 'slack', PUSH: 'ntfy slack' }
+    const { run } = await open({ ...env, PUSH_SLACK_FALLBACK: 'gotify', PUSH_GOTIFY_MIN_PRIORITY: '9' })
+    for (const service of ['ntfy', 'slack'] as const) services[service].meet({ status: 503 }, 3)
+    expect((await run(0, 42)).result.pushes).toEqual({ delivered: 0, waiting: 2, refused: 0 })
+    await run(1, 42)
+    expect([services.ntfy, services.slack, services.gotify].map((one) => one.taken().length)).toEqual([1, 1, 0])
+  })
 })
 
 describe('what changes between runs', () => {

@@ -193,6 +193,14 @@ describe('a message about several incidents', () => {
     expect(new Set(services.ntfy.asked.map(({ body }) => body.sequence_id)).size).toBe(1)
   })
 
+  test('that came and went before it could be told is not left open at PagerDuty', async () => {
+    const telling = createTelling(variablesFor([services.pagerduty]))
+    services.pagerduty.meet({ status: 503 }, 3)
+    await telling.run(0, fired)
+    await telling.run(5, factOf('late', { at: at(5), endedAt: at(5) }))
+    expect(services.pagerduty.taken().map(({ body }) => body.event_action)).toEqual(['trigger', 'resolve'])
+  })
+
   test('is an event each for PagerDuty and a webhook', async () => {
     const telling = createTelling(variablesFor([services.pagerduty, services.webhook]))
     await telling.run(0, fired, factOf('fired', other))
