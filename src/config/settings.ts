@@ -39,7 +39,7 @@ export const GENERAL = {
   NOTIFLY_URL: setting(
     pushAddress,
     undefined,
-    'push server: its base address, a sub-path and a slash at the end allowed. Without it a local run prints the push; in Lambda it is required',
+    'push server: its base address, a sub-path and a slash at the end allowed. Without it, and without `PUSH_<NAME>`, a local run prints the push; in Lambda one of them is required',
   ),
   NOTIFLY_TOKEN: setting(token, undefined, 'app token of the push server (secret)'),
   NOTIFLY_AUTH: setting(
