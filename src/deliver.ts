@@ -1,13 +1,12 @@
 import { openDispatcher } from './http/get.ts'
 import { withFields } from './log.ts'
 import { group } from './messages/group.ts'
-import { type ChannelConfig, type Config, functionName, NOTIFLY } from './model/config.ts'
-import { defined } from './model/defined.ts'
+import { type ChannelConfig, type Config, functionName } from './model/config.ts'
 import type { IO } from './model/io.ts'
 import type { Message } from './model/message.ts'
 import type { Notification } from './model/notification.ts'
-import { alertThreads } from './push/alertmanager.ts'
 import type { Push } from './push/channel.ts'
+import { concerning, deliveriesOf, problemsOf, type Told } from './push/outcome.ts'
 import type { PushOutcome, push } from './push/push.ts'
 import { relight } from './push/relight.ts'
 import { CHANNELS } from './push/services.ts'
@@ -15,8 +14,7 @@ import { bare, newestOf, SHORT_BYTES, textOf, writeOrSay } from './push/write.ts
 import { usualInterval } from './rules/watcher.ts'
 import { firstAtOf, type Limits, limitsOf } from './state/legs.ts'
 import type { Delivery, Due, Reposted } from './state/outbox.ts'
-import { recipientsOf } from './state/recipients.ts'
-import type { State, Thread } from './state/schema.ts'
+import type { State } from './state/schema.ts'
 import { threadOf } from './state/threads.ts'
 
 export interface Sent {
@@ -93,23 +91,25 @@ function printAll(due: readonly Due[], config: Config, io: IO, { sent, now }: { 
     const message = writeOrSay(facts, config, undefined, now, (problem) => sent.problems.push(problem))
     io.print(`${message.title}\n${message.body}`)
     withFields(io.log, about(facts)).info('push printed', { title: message.title })
-    note(sent, { facts, message, channel: undefined }, { kind: 'delivered', misconfigured: false }, io.now())
+    note(sent, { facts, message }, { kind: 'delivered', misconfigured: false }, io.now(), config)
   }
 }
 
 /** All that is due on one channel, one message after the other. */
 async function deliverTo(channel: ChannelConfig, due: readonly Due[], delivering: Delivering): Promise<void> {
-  const { state, now, io, sent } = delivering
+  const { state, config, now, io, sent } = delivering
   const facts = due.flatMap((one) => (one.channel === channel.name ? [one.notification] : []))
   let limits = limitsOf(state.outbox, channel.name, now)
   const posted = new Set<string>()
+  let isAway = false
   for (const group of groupsFor(channel, facts)) {
     const { what, outcome } = await send(group, channel, { ...delivering, limits })
-    note(sent, { facts: group, message: what.message, channel, what }, outcome, io.now(), delivering)
+    note(sent, { facts: group, message: what.message, channel, what }, outcome, io.now(), config)
     if (outcome.kind === 'delivered') for (const { incident } of group) posted.add(incident)
+    else isAway = true
     limits = afterwards(limits, outcome, io.now())
   }
-  if (channel.service === 'alertmanager') await relight(channel, posted, delivering)
+  if (channel.service === 'alertmanager' && !isAway) await relight(channel, posted, delivering)
 }
 
 function groupsFor({ service }: ChannelConfig, facts: readonly Notification[]): Notification[][] {
@@ -151,19 +151,6 @@ async function send(
     forFallback,
   })
   return { what, outcome }
-}
-
-/**
- * What a fallback is told for a channel: all, where it is the same channel's second server; else what begins or becomes
- * worse, if it is not told that anyway, nor has a least priority above it.
- */
-function concerning(facts: readonly Notification[], fallback: ChannelConfig, config: Config): Notification[] {
-  if (fallback.isSpare) return [...facts]
-  return facts.filter((fact) => {
-    const isBeginning = fact.reason !== 'resolved' && fact.reason !== 'repeated'
-    const isUrgent = fact.priority >= fallback.minPriority
-    return isBeginning && isUrgent && !recipientsOf(fact, config, []).includes(fallback.name)
-  })
 }
 
 function pushOf(
@@ -214,63 +201,13 @@ function about(facts: readonly Notification[]): { endpoint?: string; endpoints?:
   return others.length > 0 ? { endpoints } : { endpoint: first }
 }
 
-/** @param at epoch milliseconds of the answer: what a server asks for counts from there. */
-function note(
-  sent: Sent,
-  told: { facts: readonly Notification[]; message: Message; channel: ChannelConfig | undefined; what?: Push },
-  outcome: PushOutcome,
-  at: number,
-  delivering?: Delivering,
-): void {
-  const { facts, message, channel } = told
-  const config = delivering?.config
-  if (!sent.messages.some((other) => isAlike(message, other))) sent.messages.push(message)
+/** @param at epoch milliseconds of the answer. */
+function note(sent: Sent, told: Told, outcome: PushOutcome, at: number, config: Config): void {
+  if (!sent.messages.some((other) => isAlike(told.message, other))) sent.messages.push(told.message)
   if (outcome.kind === 'delivered') sent.delivered += 1
   if (outcome.kind === 'refused') sent.refused += 1
-  sent.problems.push(...problemsOf(outcome, message, channel))
-  const { kind, retryAfter, firstAfter, limits } = outcome
-  const waits = defined({
-    retryAt: retryAfter === undefined ? undefined : at + retryAfter,
-    firstAt: firstAfter === undefined ? undefined : at + firstAfter,
-    limits,
-  })
-  const { fallback } = channel ?? {}
-  const by = outcome.by === 'fallback' && fallback && !fallback.isSpare ? fallback : undefined
-  const taken = by && config ? new Set(concerning(facts, by, config).map(({ id }) => id)) : undefined
-  const threads = delivering && threadsOf(told, outcome, by ?? channel, delivering)
-  for (const { id, incident } of facts) {
-    if (taken && !taken.has(id))
-      sent.deliveries.push({ id, channel: channel?.name ?? NOTIFLY, kind: 'waiting', ...waits })
-    else {
-      const more = kind === 'delivered' ? defined({ thread: threads?.(incident), by: by?.name }) : waits
-      sent.deliveries.push({ id, channel: channel?.name ?? NOTIFLY, kind, ...more })
-    }
-  }
-}
-
-/** What the channel that took it is to remember; nothing where there is only the channel `notifly`. */
-function threadsOf(
-  { what }: { what?: Push },
-  { thread }: PushOutcome,
-  to: ChannelConfig | undefined,
-  { config }: Delivering,
-): (incident: string) => Thread | undefined {
-  const isPlain = config.channels.every(({ name }) => name === NOTIFLY)
-  if (isPlain && thread === undefined) return () => undefined
-  if (to?.service !== 'alertmanager' || !what) return () => thread ?? {}
-  const alerts = alertThreads(what)
-  return (incident) => alerts.get(incident) ?? {}
-}
-
-function problemsOf(outcome: PushOutcome, message: Message, channel: ChannelConfig | undefined): string[] {
-  const why = [outcome.status, outcome.reason].filter((part) => part !== undefined).join(' ')
-  const server = channel === undefined || channel.name === NOTIFLY ? 'the push server' : `the channel ${channel.name}`
-  if (outcome.misconfigured) {
-    const advice = outcome.advice ?? 'check NOTIFLY_URL and NOTIFLY_TOKEN'
-    return [`${server} did not take a message (${why}): ${advice}`]
-  }
-  if (outcome.kind !== 'refused') return []
-  return [`${server} refused a message for good (${why}), which is dropped untold: ${message.title}`]
+  sent.problems.push(...problemsOf(outcome, told))
+  sent.deliveries.push(...deliveriesOf(told, outcome, at, config))
 }
 
 function isAlike(a: Message, b: Message): boolean {

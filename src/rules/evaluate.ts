@@ -5,7 +5,7 @@ import { type Observation, wordsOf } from '../model/observation.ts'
 import type { EndpointResult } from '../model/result.ts'
 import { shownUrl } from '../secrets/names.ts'
 import { alertKey, ruleOf, subjectOf } from '../state/alert-key.ts'
-import { enqueue, readdressed } from '../state/outbox.ts'
+import { enqueue, readdressed } from '../state/enqueue.ts'
 import {
   type Alert,
   type EndpointState,

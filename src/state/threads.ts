@@ -35,17 +35,25 @@ export function withThread(threads: Threads, incident: string, channel: string, 
   return Object.keys(own).length === 0 ? others : { ...others, [incident]: own }
 }
 
-/** Threads of incidents that neither last nor wait to be told, nor are still posted as over: their endpoint or rule is gone. */
-export function threadsLeft({ threads, endpoints, outbox }: State): { threads?: Threads } {
-  if (!threads) return {}
-  const open = new Set(outbox.map(({ notification }) => notification.incident))
+/** Incidents that last: one for each alert that has one. */
+export function openIncidents({ endpoints }: Pick<State, 'endpoints'>): Set<string> {
+  const open = new Set<string>()
   for (const [name, { alerts }] of Object.entries(endpoints)) {
-    for (const [key, { firedAt }] of Object.entries(alerts)) {
+    for (const [key, { firedAt }] of Object.entries(alerts))
       open.add(incidentOf(name, ruleOf(key), subjectOf(key), firedAt))
-    }
   }
+  return open
+}
+
+/** The threads without those whose endpoint or rule is gone: their incident neither lasts nor waits to be told, nor is it still posted as over. */
+export function threadsLeft(state: State): { threads?: Threads } {
+  const { threads, outbox } = state
+  if (!threads) return {}
+  const open = openIncidents(state)
+  const waiting = new Set(outbox.map(({ notification }) => notification.incident))
   const kept = Object.entries(threads).filter(
-    ([incident, channels]) => open.has(incident) || Object.values(channels).some(({ left }) => left !== undefined),
+    ([incident, channels]) =>
+      open.has(incident) || waiting.has(incident) || Object.values(channels).some(({ left }) => left !== undefined),
   )
   return kept.length === 0 ? {} : { threads: Object.fromEntries(kept) }
 }
