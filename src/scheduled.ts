@@ -138,7 +138,8 @@ export function realIO(config: Config, requestId?: string): IO {
 /** Milliseconds that a run may take. */
 export function limitOf(config: Config, context?: ScheduledContext): number {
   const left = context?.getRemainingTimeInMillis?.()
-  if (left !== undefined) return Math.max(1_000, left - MARGIN)
+  // A platform may say 299,999.4: the state holds whole milliseconds alone.
+  if (left !== undefined) return Math.max(1_000, Math.floor(left - MARGIN))
   const slowest = config.endpoints.reduce((most, { timeout }) => Math.max(most, timeout), 0)
   return Math.max(LOCAL_LIMIT, slowest + AFTER_ANSWERS) + (config.canary.load ? config.canary.loadTimeout : 0)
 }

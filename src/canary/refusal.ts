@@ -10,7 +10,15 @@ const FAULT = /cuda|device|driver/i
 
 /** What a server says with 503 when there is nobody behind it, or nobody yet: not a queue. */
 const NOBODY =
-  /loading model|model is (still )?loading|no healthy upstream|upstream connect error|no (available|healthy) (server|backend|endpoint)/i
+  /loading model|model is (still )?loading|no healthy upstream|upstream connect error|no (available|healthy) (server|backend|endpoint)|no server is available|^(503 )?service temporarily unavailable/i
+
+/** What a gateway says when each of its backends is gone, or left alone for a while after failures. */
+const NO_BACKEND =
+  /no deployments? (is |are )?available|cool[\s_-]?down|no (available|healthy) (deployment|provider|backend|upstream|server|endpoint)|all (deployments|providers|backends|upstreams) /i
+/** What it says when the limit is that of the key we ask with. */
+const OWN_LIMIT =
+  /budget|quota|rate[\s_-]?limit|\b(rpm|tpm|rpd|tpd)\b|(requests|tokens) per (second|minute|hour|day)|insufficient (credit|balance|fund)|billing|api[\s_-]?key.{0,60}limit/i
+const ABOUT_MONEY = /budget|quota|insufficient (credit|balance|fund)|billing/i
 
 /** The server will not take the canary, and that is an answer: it is busy, or the model is not there. */
 export class Refused extends Error {
@@ -44,7 +52,18 @@ function refusesInStream(text: string, words: string): boolean {
 function busyFacts(words: string, retryAfter: string | null): CanaryFacts {
   const wait = retryAfter === null ? '' : `Retry-After: ${retryAfter.slice(0, 40)}`
   const detail = [words, wait].filter((part) => part !== '').join('; ')
-  return defined({ status: 'busy' as const, detail: detail || undefined })
+  return defined({ status: 'busy' as const, detail: detail || undefined, refusal: whoseRefusal(words) })
+}
+
+/** Whose limit it is; `undefined`: the queue of the server, as far as its words tell. */
+function whoseRefusal(words: string): CanaryFacts['refusal'] {
+  if (NO_BACKEND.test(words)) return 'no-backend'
+  return OWN_LIMIT.test(words) && !saysBusy(words.replace(/too many requests/gi, '')) ? 'own-limit' : undefined
+}
+
+/** A budget that is spent is refused with 400, 402 or 403, depending on the gateway. */
+function refusesForMoney(status: number, words: string): boolean {
+  return status === 402 || ((status === 400 || status === 403) && ABOUT_MONEY.test(words))
 }
 
 /** Whether an error body says that the server does not have the model, and not that it does not have the route. */
@@ -59,6 +78,7 @@ export function saysModelMissing(body: string, words: string): boolean {
 /** What an answer other than 200 means. @param isMissing the caller takes it to say that the model is not there. */
 export function refusalOf({ status, headers }: Response, words: string, isMissing: boolean): Error {
   if (refusesForLoad(status, words)) return new Refused(busyFacts(words, headers.get('retry-after')))
+  if (refusesForMoney(status, words)) return new Refused({ ...busyFacts(words, null), refusal: 'own-limit' })
   return isMissing ? modelMissing(words) : new CanaryFailed(failureOfStatus(status, words))
 }
 

@@ -80,7 +80,10 @@ async function checkPage(
   if ('failure' in got) return { healthy: false, lines: [head, `  no metrics: ${briefly(got.failure)}`] }
   const { page, bytes } = got
   const readings = readPage(page, table, { model: endpoint.model, now: Date.now() })
-  const server = table.recognise.find(({ series }) => page.recognised.has(series) || page.samples.has(series))?.as
+  const recognised = table.recognise.find(({ series }) => page.recognised.has(series) || page.samples.has(series))
+  const server = recognised?.as
+  if (recognised?.instead !== undefined)
+    return { healthy: false, lines: [head, `  server: ${recognised.as}: ${recognised.instead}`] }
   const emptyIsFine = page.sampleCount === 0 && table.emptyIsHealthy === true
   const isKnown = server !== undefined || emptyIsFine
   const diagnosed = diagnose(readings, table, endpoint, backend)
@@ -109,7 +112,13 @@ function unrecognised(page: Page, emptyIsFine: boolean): string {
   return 'not recognised: is this the right port and path?'
 }
 
-const MARKS: Record<Finding['state'], string> = { sees: 'ok', waits: 'waits', blind: 'BLIND', undecidable: 'BLIND' }
+const MARKS: Record<Finding['state'], string> = {
+  sees: 'ok',
+  waits: 'waits',
+  absent: '-',
+  blind: 'BLIND',
+  undecidable: 'BLIND',
+}
 
 function row({ rule, state, notes }: Finding): string[] {
   return [MARKS[state], rule.id, notes.join('; ')]

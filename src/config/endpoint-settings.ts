@@ -1,12 +1,15 @@
 import { type Backend, prefixOf } from '../model/backend.ts'
-import type { ChannelConfig, Endpoint } from '../model/config.ts'
+import { type ChannelConfig, type Endpoint, NOTIFLY } from '../model/config.ts'
 import { type Credentials, metricsUrl } from './address.ts'
 import { namedChannels } from './channels.ts'
 import { type Environment, type Found, find, namesFor } from './environment.ts'
 import { type EndpointSetting, endpointSettings, PER_ENDPOINT } from './settings.ts'
 import type { Value } from './values.ts'
 
-type OwnSettings = Pick<Endpoint, 'model' | 'authorization' | 'timeout' | 'gpuUrl' | 'runbookUrl' | 'dashboardUrl'>
+type OwnSettings = Pick<
+  Endpoint,
+  'model' | 'authorization' | 'timeout' | 'sloTtft' | 'gpuUrl' | 'runbookUrl' | 'dashboardUrl'
+>
 
 const SCRAPE_TIMEOUT = 5_000
 const CANARY_TIMEOUT = 30_000
@@ -24,7 +27,7 @@ export function readEndpointSettings(
 ): OwnSettings {
   const has = (setting: EndpointSetting) => endpointSettings(backend).includes(setting)
   const first = <T>(name: EndpointSetting, { value }: { value: Value<T> }) =>
-    has(name) ? find(env, namesFor(backend, scopes, name), value) : undefined
+    has(name) ? find(env, [...namesFor(backend, scopes, name), ...bareOf(name)], value) : undefined
   const gpuUrl = first('GPU_URL', PER_ENDPOINT.GPU_URL)?.value
   // A time-out that was not understood must not make a limit look out of reach.
   const timeout = first('TIMEOUT', PER_ENDPOINT.TIMEOUT)
@@ -33,6 +36,7 @@ export function readEndpointSettings(
     model: first('MODEL', PER_ENDPOINT.MODEL)?.value,
     authorization: authorizationOf(env, backend, scopes, credentials),
     timeout: timeout ? (timeout.value ?? Number.POSITIVE_INFINITY) : canary ? CANARY_TIMEOUT : SCRAPE_TIMEOUT,
+    sloTtft: first('SLO_TTFT', PER_ENDPOINT.SLO_TTFT)?.value,
     gpuUrl: gpuUrl && metricsUrl(gpuUrl),
     runbookUrl: first('RUNBOOK_URL', PER_ENDPOINT.RUNBOOK_URL)?.value,
     dashboardUrl: first('DASHBOARD_URL', PER_ENDPOINT.DASHBOARD_URL)?.value,
@@ -50,7 +54,18 @@ export function channelsFor(
   channels: readonly ChannelConfig[],
 ): string[] | undefined {
   const name = [...namesFor(backend, scopes, 'PUSH'), 'PUSH'].find((one) => env.texts.has(one))
-  return name === undefined ? undefined : namedChannels(env, name, env.texts.get(name) ?? '', channels)
+  if (name === undefined) return undefined
+  if (name === 'PUSH' && channels.every((channel) => channel.name === NOTIFLY)) {
+    // Scripts have a variable of this name, too.
+    env.warnings.add('PUSH names channels, but no PUSH_<NAME> declares one: it is not used')
+    return undefined
+  }
+  return namedChannels(env, name, env.texts.get(name) ?? '', channels)
+}
+
+/** The one setting that may stand for every backend, as those of rules may. */
+function bareOf(setting: EndpointSetting): EndpointSetting[] {
+  return setting === 'SLO_TTFT' ? [setting] : []
 }
 
 /** The most specific of URL credentials, `_BEARER_TOKEN` and `_BASIC_AUTH`; two at the same level are a problem. */

@@ -38,6 +38,7 @@ export function clearOf(id: RuleId): Value<number> | undefined {
 
 /** Whether a clear is on the good side of its limit: below it, or at most it where the limit itself is no breach. */
 export function clears(clear: number, limit: number, breach: RuleSpec['breach']): boolean {
+  if (breach === 'below') return clear >= limit
   return breach === 'above' ? clear <= limit : clear < limit
 }
 
@@ -58,6 +59,7 @@ function canClear({ unit, measure }: RuleSpec): boolean {
 }
 
 function reachable(n: number, spec: RuleSpec, unit: UnitSpec): number | Failed | undefined {
+  if (spec.breach === 'below') return n > unit.min && n <= unit.max ? n : undefined
   const above = spec.breach === 'above'
   if (n > unit.max || (above && n === unit.max)) {
     return failed(`can never be reached: the highest is ${unit.max}; may be ${unit.mayBe}`)

@@ -1,10 +1,12 @@
 import { type Backend, prefixOf } from '../model/backend.ts'
 import type { Config, Discovery, Endpoint, Source, Target } from '../model/config.ts'
 import type { Fallible } from '../model/fallible.ts'
+import type { Rule } from '../model/rule.ts'
 import { channelsByDefault, readChannels } from './channels.ts'
 import { channelsFor, readEndpointSettings, requireModel } from './endpoint-settings.ts'
 import { checkNames, type Named, type NamedEndpoints, readEndpoints } from './endpoints.ts'
 import { type Environment, environmentOf, isSet, namesFor, read, variableOf } from './environment.ts'
+import { refuseMisspelt, takeOffQuotes } from './known-names.ts'
 import { readWorkers } from './receiver.ts'
 import { type RuleSettings, readRuleSettings, rulesBy } from './rule-settings.ts'
 import { GENERAL } from './settings.ts'
@@ -22,6 +24,7 @@ export function parseConfig(
   options: { lambda: boolean; found?: readonly Target[] },
 ): Fallible<{ config: Config }, { problems: string[] }> {
   const env = environmentOf(variables)
+  takeOffQuotes(env, variables)
   const { named, incomplete, usedDefault, sources } =
     backend === 'heartbeat-check' ? readBeats(env) : readEndpoints(env, backend, options.lambda, options.found)
   const scopes = new Set(named.flatMap((endpoint) => scopesOf(endpoint)))
@@ -39,6 +42,7 @@ export function parseConfig(
   checkCanary(env, backend, endpoints, general.canary)
   if (options.lambda && general.metrics === 'all' && endpoints.length > MANY_METRICS) warnOfCost(env, endpoints.length)
   const discovery = sources.length === 0 ? undefined : discoveryOf(env, backend, settings, sources, named)
+  refuseMisspelt(env, variables)
   if (env.problems.size > 0) return { ok: false, problems: [...env.problems] }
   const config: Config = {
     backend,
@@ -138,9 +142,20 @@ function endpointsOf(
     const { name, group, url = '', credentials, beat } = endpoint
     const scopes = scopesOf(endpoint)
     const siblings = group === undefined ? 1 : (sizes.get(group) ?? 1)
-    const rules = rulesOf(scopes, siblings)
-    return { name, group, url, ...readEndpointSettings(env, backend, scopes, credentials), rules, beat }
+    const own = readEndpointSettings(env, backend, scopes, credentials)
+    const all = rulesOf(scopes, siblings)
+    const rules = own.sloTtft === undefined ? withoutObjective(all) : all
+    return { name, group, url, ...own, rules, beat }
   })
+}
+
+const withoutSlo = new WeakMap<readonly Rule[], Rule[]>()
+
+/** Made once for each list, which many endpoints share. */
+function withoutObjective(rules: Rule[]): Rule[] {
+  const known = withoutSlo.get(rules) ?? rules.filter(({ id }) => id !== 'slo')
+  withoutSlo.set(rules, known)
+  return known
 }
 
 /** The variable parts of an endpoint, most specific first: `CHAT_A`, `CHAT`. */

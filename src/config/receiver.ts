@@ -2,6 +2,7 @@ import type { LogLevel, StateConfig } from '../model/config.ts'
 import type { Fallible } from '../model/fallible.ts'
 import { parseDuration } from './duration.ts'
 import { type Environment, environmentOf, isSet, read } from './environment.ts'
+import { refuseMisspelt, takeOffQuotes } from './known-names.ts'
 import { type Pairs, readPairs } from './pairs.ts'
 import { GENERAL } from './settings.ts'
 import { readStatePlace } from './state-place.ts'
@@ -39,6 +40,7 @@ export function parseReceiver(
   { lambda }: { lambda: boolean },
 ): Fallible<{ config: ReceiverConfig }, { problems: string[] }> {
   const env = environmentOf(variables)
+  takeOffQuotes(env, variables)
   const token = read(env, 'HEARTBEAT_TOKEN', GENERAL.HEARTBEAT_TOKEN)
   if (!isSet(env, 'HEARTBEAT_TOKEN')) {
     env.problems.add('HEARTBEAT_TOKEN: is not set; make one that cannot be guessed and give it to the workers')
@@ -50,6 +52,7 @@ export function parseReceiver(
   const workers = named.flatMap(({ name, beat }) => (beat ? [{ name, ...beat }] : []))
   const state = readStatePlace(env, lambda)
   const logLevel = read(env, 'LOG_LEVEL', GENERAL.LOG_LEVEL)
+  refuseMisspelt(env, variables)
   if (token === undefined || env.problems.size > 0) return { ok: false, problems: [...env.problems] }
   return {
     ok: true,

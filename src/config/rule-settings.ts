@@ -1,4 +1,5 @@
 import { type Backend, prefixOf } from '../model/backend.ts'
+import { defined } from '../model/defined.ts'
 import type { Rule } from '../model/rule.ts'
 import { RULE_IDS, type RuleId, rulesOf, specOf } from '../rules/rules.ts'
 import { type Environment, type Found, understand } from './environment.ts'
@@ -104,7 +105,7 @@ function ruleOf(env: Environment, id: RuleId, said: readonly Said[]): Rule | und
   const clear = clearSaid ? clearSaid.value : scaledClear(spec, limit)
   const understood = limitSaid === undefined || limitSaid.value !== undefined
   if (clearSaid && clear !== undefined && understood && !clears(clear, limit, spec.breach)) {
-    const than = spec.breach === 'above' ? 'at most' : 'below'
+    const than = spec.breach === 'below' ? 'at least' : spec.breach === 'above' ? 'at most' : 'below'
     const name = limitSaid?.name ?? `${id.toUpperCase()}_LIMIT`
     env.problems.add(
       `${clearSaid.name} is ${clear}: may be ${than} ${name}, which is ${limit}${limitSaid ? '' : ' by default'}`,
@@ -119,6 +120,7 @@ function ruleOf(env: Environment, id: RuleId, said: readonly Said[]): Rule | und
     breach,
     limit,
     clear,
+    ...defined({ runs: spec.runs }),
     for: first('FOR')?.value ?? spec.for,
     repeat: repeat === 'off' ? undefined : (repeat ?? spec.repeat),
     priority: first('PRIORITY')?.value ?? spec.priority,
@@ -189,8 +191,14 @@ function* knownNames(backend: Backend, scopes: ReadonlySet<string>): Generator<s
 /** Understands one setting. The values of each rule are made once: a thousand endpoints may have variables of their own. */
 function say(env: Environment, name: string, text: string, { rule, ending }: Placed): Said | undefined {
   switch (ending) {
-    case 'LIMIT':
-      return { LIMIT: { name, value: understand(env, name, text, cached(LIMITS, rule, limitOf)) } }
+    case 'LIMIT': {
+      const value = understand(env, name, text, cached(LIMITS, rule, limitOf))
+      if (looksLikeMilliseconds(text, rule))
+        env.warnings.add(
+          `${name} is ${text} seconds, ${Math.round(Number(text) / 60)} minutes: write ${text}ms for milliseconds`,
+        )
+      return { LIMIT: { name, value } }
+    }
     case 'CLEAR': {
       const value = cached(CLEARS, rule, clearOf)
       if (value) return { CLEAR: { name, value: understand(env, name, text, value) } }
@@ -211,6 +219,15 @@ function say(env: Environment, name: string, text: string, { rule, ending }: Pla
       return ending satisfies never
   }
 }
+
+/** A bare number of seconds, a hundred times what is usual: `VLLM_TTFT_LIMIT=3000`. */
+function looksLikeMilliseconds(text: string, rule: RuleId): boolean {
+  const { unit, limit } = specOf(rule)
+  return unit === 'seconds' && /^\d+$/.test(text) && Number(text) >= 100 * (limit ?? USUAL_SECONDS)
+}
+
+/** Where a rule of seconds has no default limit. */
+const USUAL_SECONDS = 5
 
 const LIMITS = new Map<RuleId, Value<Limit>>()
 const CLEARS = new Map<RuleId, Value<number> | undefined>()

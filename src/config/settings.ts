@@ -130,6 +130,12 @@ export const PER_ENDPOINT = {
     undefined,
     'the GPU exporter beside this server, so that the message can say what the GPU does',
   ),
+  SLO_TTFT: setting(
+    duration(1, HOUR, '500ms'),
+    undefined,
+    'time within which the first token should come, for the rule `slo`; also bare, as `SLO_TTFT`, for every backend',
+    'off',
+  ),
   RUNBOOK_URL: setting(link, undefined, 'opened by a tap on the message'),
   DASHBOARD_URL: setting(link, undefined, 'the same, where no runbook is set'),
   PUSH: setting(
@@ -182,7 +188,9 @@ export function endpointSettings(backend: Backend): EndpointSetting[] {
   const links = ['RUNBOOK_URL', 'DASHBOARD_URL', 'PUSH'] as const
   if (backend === 'heartbeat-check') return [...links]
   const all = ['BEARER_TOKEN', 'BASIC_AUTH', 'TIMEOUT', ...links] as const
-  return backend === 'dcgm' ? [...all] : ['MODEL', 'GPU_URL', ...all]
+  if (backend === 'dcgm') return [...all]
+  const objective = rulesOf(backend).includes('slo') ? (['SLO_TTFT'] as const) : []
+  return ['MODEL', 'GPU_URL', ...objective, ...all]
 }
 
 /**

@@ -100,6 +100,9 @@ export const UNITS: Record<RuleUnit, UnitSpec> = {
   switch: { ...count, mayBe: 'on or off', read: () => undefined, min: 0, max: 1, variable: () => 'on' },
 }
 
+/** What stands before a limit. */
+export const BREACH_SIGNS = { above: '>', 'at-or-above': '≥', below: '<' } as const
+
 /** Without the noise of binary fractions: 0.95 × 10 / 20 is 0.475. */
 export function rounded(n: number): number {
   return Number(n.toPrecision(12))

@@ -2,6 +2,7 @@ import type { Verdict } from '../model/notification.ts'
 import { adviceEn } from './en/advice.ts'
 import { engineRulesEn } from './en/engine-rules.ts'
 import { failuresEn } from './en/failures.ts'
+import { faultRulesEn } from './en/fault-rules.ts'
 import { inner, n } from './en/phrases.ts'
 import { serverRulesEn } from './en/server-rules.ts'
 import { xidsEn } from './en/xids.ts'
@@ -17,6 +18,9 @@ const SIGNALS: Readonly<Record<string, string>> = {
   e2e: 'request duration',
   finished: 'finished requests',
   failed: 'failed requests',
+  http_failed: 'answers with HTTP 5xx',
+  corrupted: 'corrupt answers',
+  transfer_failed: 'failed KV transfers',
   preemptions: 'preemptions',
   prompt_tokens: 'prompt tokens',
   generation_tokens: 'generated tokens',
@@ -110,7 +114,7 @@ const withDetail = (detail: string | undefined) => (detail === undefined ? '' : 
 
 export const en: Catalogue = {
   format: n,
-  rules: { ...engineRulesEn, ...serverRulesEn },
+  rules: { ...engineRulesEn, ...serverRulesEn, ...faultRulesEn },
   failures: failuresEn,
   verdicts: {
     'load-grew': loadGrew,

@@ -17,8 +17,19 @@ export function same(headline: string, words: string, todo: string): FailureText
 
 /** 503 and 429 come from a server that is alive: full, or still loading its model. */
 export function isOverload(failure: Failure): boolean {
-  return failure.status === 503 || failure.status === 429
+  return (failure.status === 503 || failure.status === 429) && !isProxyAlone(failure)
 }
+
+/**
+ * A proxy answered because nobody behind it did: 502 and 504 by what they mean, 503 by the words of HAProxy, nginx and
+ * Envoy.
+ */
+export function isProxyAlone({ status, detail = '' }: Failure): boolean {
+  return status === 502 || status === 504 || (status === 503 && NOBODY_BEHIND.test(detail))
+}
+
+const NOBODY_BEHIND =
+  /no server is available|no healthy upstream|upstream connect error|no (available|healthy) (server|backend|endpoint)|^(503 )?service temporarily unavailable/i
 
 /** Whether the bytes were declared compressed: then there is a code that names how decoding failed. */
 export function isDeclared(failure: Failure): boolean {

@@ -2,6 +2,7 @@ import type { Verdict } from '../model/notification.ts'
 import { adviceRu } from './ru/advice.ts'
 import { engineRulesRu } from './ru/engine-rules.ts'
 import { failuresRu } from './ru/failures.ts'
+import { faultRulesRu } from './ru/fault-rules.ts'
 import { inner, n, times, tokens } from './ru/phrases.ts'
 import { serverRulesRu } from './ru/server-rules.ts'
 import { xidsRu } from './ru/xids.ts'
@@ -17,6 +18,9 @@ const SIGNALS: Readonly<Record<string, string>> = {
   e2e: 'длительность запроса',
   finished: 'завершённые запросы',
   failed: 'ошибки',
+  http_failed: 'ответы HTTP 5xx',
+  corrupted: 'испорченные ответы',
+  transfer_failed: 'сорванные передачи KV-кэша',
   preemptions: 'вытеснения',
   prompt_tokens: 'токены промптов',
   generation_tokens: 'токены ответов',
@@ -109,7 +113,7 @@ const withDetail = (detail: string | undefined) => (detail === undefined ? '' : 
 
 export const ru: Catalogue = {
   format: n,
-  rules: { ...engineRulesRu, ...serverRulesRu },
+  rules: { ...engineRulesRu, ...serverRulesRu, ...faultRulesRu },
   failures: failuresRu,
   verdicts: {
     'load-grew': loadGrew,

@@ -9,7 +9,7 @@ const NAMED = 6
 
 /** What the catalogue's sentences are made from. The notification is sanitized. */
 export function factOf(notification: Notification, catalogue: Catalogue): Fact {
-  const { context } = notification
+  const { context, held } = notification
   return defined({
     value: isOver(notification) ? (notification.peak ?? notification.value) : notification.value,
     atLeast: notification.atLeast,
@@ -17,14 +17,19 @@ export function factOf(notification: Notification, catalogue: Catalogue): Fact {
     usual: notification.usual,
     at: context?.kvAt,
     failedBy: context?.failedBy,
-    running: context?.numbers.running,
-    waiting: context?.numbers.waiting,
+    running: held?.running ?? context?.numbers.running,
+    waiting: held?.waiting ?? context?.numbers.waiting,
+    deferred: context?.numbers.waiting_deferred,
+    heldBy: held?.by,
+    over: notification.over,
+    within: notification.within,
     missing: notification.modelMissing,
     signals: signalsOf(notification.missing, catalogue),
     doubted: signalsOf(notification.doubted, catalogue),
     sources: notification.unread?.slice(0, 3).join(', '),
     beat: notification.beat,
     gap: notification.gap,
+    refusal: notification.refusal,
     failure: notification.failure,
     backend: context?.backend,
   })

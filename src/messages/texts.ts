@@ -1,6 +1,6 @@
 import type { Backend } from '../model/backend.ts'
 import type { Failure } from '../model/failure.ts'
-import type { CanaryStatus, Notification, Verdict, VerdictKind } from '../model/notification.ts'
+import type { CanaryStatus, HeldBy, Notification, Verdict, VerdictKind } from '../model/notification.ts'
 import type { RuleId } from '../rules/rules.ts'
 import type { Advice } from '../verdict/advice-kinds.ts'
 import type { NumberFormat } from './number-format.ts'
@@ -19,6 +19,13 @@ export interface Fact {
   failedBy?: string
   running?: number
   waiting?: number
+  deferred?: number
+  /** What holds work that does not move. */
+  heldBy?: HeldBy
+  /** Milliseconds within which the first token should come. */
+  within?: number
+  /** Milliseconds that were looked at, where the window had too few requests. */
+  over?: number
   /** The model or worker that is not there. */
   missing?: string
   /** Signals that are not there, in words. */
@@ -29,6 +36,7 @@ export interface Fact {
   sources?: string
   beat?: Notification['beat']
   gap?: Notification['gap']
+  refusal?: Notification['refusal']
   failure?: Failure
   backend?: Backend
 }

@@ -66,6 +66,8 @@ export interface Endpoint {
   authorization: string | undefined
   /** For one scrape or canary. */
   timeout: number
+  /** Milliseconds within which the first token should come; absent: no such objective. */
+  sloTtft?: number | undefined
   /** The GPU exporter beside this server. */
   gpuUrl: string | undefined
   runbookUrl: string | undefined

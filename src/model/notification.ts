@@ -57,8 +57,12 @@ export type DerivedSignal =
   | 'up'
   | 'waiting'
   | 'running'
+  | 'waiting_deferred'
+  | 'paused'
+  | 'asleep'
   | 'kv_cache'
   | 'queue_wait'
+  | 'queue_wait_p95'
   | `${'ttft' | 'itl' | 'e2e'}_${'p50' | 'p90' | 'p99'}`
   | 'tokens_per_second'
   | 'requests_per_second'
@@ -67,6 +71,9 @@ export type DerivedSignal =
   | 'failed_share'
   | 'finished'
   | 'failed'
+  | 'http_failed'
+  | 'corrupted'
+  | 'transfer_failed'
   | 'preemptions'
   | 'prompt_tokens'
   | 'generation_tokens'
@@ -103,6 +110,10 @@ export type CanaryStatus =
   | 'skipped' // not asked: the queue is known to be deep
   | 'parked' // keep-alive lines only: a gateway holds the request
   | 'failed' // asked, without a usable answer: the failure says why
+
+export const REFUSALS = ['no-backend', 'own-limit'] as const
+/** Whose refusal it is: a gateway's that has no backend left, or that of our own key's or budget's limit. */
+export type Refusal = (typeof REFUSALS)[number]
 
 /** The endpoint at the moment of the notification: what the message may say about it. Each part only when known. */
 const ALERT_CONTEXT = open({
@@ -151,6 +162,12 @@ const ALERT_CONTEXT = open({
 })
 export type AlertContext = z.infer<typeof ALERT_CONTEXT>
 
+/**
+ * What holds work that does not move: the server calls the engine unhealthy, it sleeps on purpose, all that waits is
+ * deferred for an adapter or a transfer, or prompts are read again and again without a token.
+ */
+export type HeldBy = 'unhealthy' | 'asleep' | 'deferred' | 'rereading'
+
 const ABOUT_FIELDS = {
   /** `down`: why. */
   failure: z.exactOptional(
@@ -168,6 +185,20 @@ const ABOUT_FIELDS = {
   modelMissing: maybeText,
   /** `blind`, of the endpoint that stands for the sources of endpoints: those that could not be used. */
   unread: maybeTexts,
+  /** `busy`: whose refusal it was, where it was not that of a full queue. */
+  refusal: z.exactOptional(z.enum(REFUSALS)),
+  /** `stalled`, `stuck`: the work of one engine, and what holds it where that is known. */
+  held: z.exactOptional(
+    open({
+      running: unchecked<number>(),
+      waiting: unchecked<number>(),
+      by: unchecked<HeldBy>(),
+    }),
+  ),
+  /** `queue_wait`, `ttft`: milliseconds over which there were enough requests, where the window had too few. */
+  over: unchecked<number>(),
+  /** `slo`: milliseconds within which the first token should come. */
+  within: unchecked<number>(),
   /** `heartbeat`: milliseconds; `never`: no beat ever came. */
   beat: z.exactOptional(
     open({

@@ -10,8 +10,10 @@ export interface Needs {
   oneIsEnough?: true
   /** A server that publishes `by` and not `of` is judged by that alone. */
   standIn?: { of: Signal; by: Signal }
-  /** Published only once there was one: its absence is a 0. */
-  absentUntilFirst?: Signal
+  /** Published only once there was one, or not by every server: their absence is a 0. */
+  absentUntilFirst?: readonly Signal[]
+  /** Judged better with them, and without them on a version that does not publish them. */
+  also?: readonly Signal[]
   /** Instead of `signals`: every series that the backend always has. */
   core?: true
 }
@@ -22,9 +24,11 @@ export interface Rule {
   id: string
   needs: Needs
   unit: RuleUnit
-  breach: 'above' | 'at-or-above'
+  breach: 'above' | 'at-or-above' | 'below'
   limit: number
   clear: number | undefined
+  /** So many runs in a row it must be a breach; absent: one. */
+  runs?: number
   for: number
   repeat: number | undefined
   priority: number

@@ -6,6 +6,7 @@ import { mainSignal, type Snapshot } from './snapshot.ts'
 const SHOWN: readonly DerivedSignal[] = [
   'waiting',
   'running',
+  'waiting_deferred',
   'kv_cache',
   'queue_wait',
   'ttft_p50',
@@ -92,6 +93,12 @@ function failedByOf({ window }: Snapshot): Partial<AlertContext> {
     all += n
     const name = /(?:^|,)(?:upstream|err)="((?:[^"\\]|\\.)*)"/.exec(labels)?.[1]
     if (name) failures.set(name, (failures.get(name) ?? 0) + n)
+  }
+  for (const [labels, n] of Object.entries(window?.byLabels.http_failed ?? {})) {
+    all += n
+    const path = /(?:^|,)handler="((?:[^"\\]|\\.)*)"/.exec(labels)?.[1]
+    const name = path === undefined ? 'HTTP 5xx' : `HTTP 5xx ${path}`
+    failures.set(name, (failures.get(name) ?? 0) + n)
   }
   const found = [...failures].find(([, n]) => n > all / 2)
   return found ? { failedBy: found[0] } : {}

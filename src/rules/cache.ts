@@ -1,6 +1,6 @@
 import { usual } from '../signals/baseline.ts'
 import { TOKENS_AT_LEAST } from '../signals/derive.ts'
-import { cacheFull, ofEngine, whenHitsFell } from '../verdict/advice.ts'
+import { cacheFull, ofEngine, whenCacheFull, whenHitsFell } from '../verdict/advice.ts'
 import { fall } from './measured.ts'
 import { base, MINUTE, number, ruleset } from './rule.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -23,7 +23,7 @@ export const cacheRules = ruleset({
     measure: number('kv_cache'),
     tells: ['kv_cache'],
     delaysRequests: true,
-    advise: ofEngine(cacheFull, () => [{ key: 'gateway-cache' }]),
+    advise: whenCacheFull,
   },
   prefix_hits: {
     ...base,

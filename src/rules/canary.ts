@@ -1,3 +1,4 @@
+import { defined } from '../model/defined.ts'
 import { wordsOf } from '../model/observation.ts'
 import { slowCanary } from '../verdict/advice.ts'
 import { flagged, type Measured, UNKNOWN } from './measured.ts'
@@ -24,12 +25,15 @@ export const canaryRules = ruleset({
   busy: {
     ...condition,
     ...canary,
-    firesWhen: 'the server refused the canary because its queue is full',
+    firesWhen:
+      "the server or gateway refused the canary: its queue is full, no backend is left, or our own key's limit is reached",
     sign: '🚫',
     priority: 8,
     backends: CANARIES,
     measure: (snapshot) => [refused(snapshot)],
-    advise: ({ context }) => (context?.backend === 'ollama' ? [{ key: 'ollama-queue' }] : []),
+    describe: ({ observation }) => defined({ refusal: observation.canary?.refusal }),
+    advise: ({ context, refusal }) =>
+      context?.backend === 'ollama' && refusal === undefined ? [{ key: 'ollama-queue' }] : [],
   },
   cold_load: {
     ...base,

@@ -10,10 +10,10 @@ import { specOf } from './rules.ts'
 export interface Finding {
   rule: Rule
   /**
-   * `sees`: everything it needs is there. `waits`: some of it appears with the first request or event. `blind`: something
-   * is missing or not believable. `undecidable`: the server's buckets cannot tell whether the limit is exceeded.
+   * `sees`: everything it needs is there. `waits`: some of it appears with the first request or event. `absent`: this
+   * version or set-up does not have it, which is no fault. `blind`: something is missing or not believable. `undecidable`: the server's buckets cannot tell whether the limit is exceeded.
    */
-  state: 'sees' | 'waits' | 'blind' | 'undecidable'
+  state: 'sees' | 'waits' | 'absent' | 'blind' | 'undecidable'
   /** One line a signal: where it comes from, or what is wrong and what to do. */
   notes: string[]
 }
@@ -25,7 +25,7 @@ export function diagnose(readings: Readings, table: BackendTable, endpoint: Endp
     const signals = neededBy(rule, table)
     if (signals.length === 0) return []
     const looks = withStandIn(rule, signals, readings).map((signal) => look(signal, readings, table, prefix))
-    const notes = looks.map((l) => l.note)
+    const notes = [...looks.map((l) => l.note), ...alsoRead(rule, readings, table, prefix)]
     const limit = undecidable(rule, readings)
     if (limit) return [{ rule, state: 'undecidable', notes: [...notes, limit] }]
     const state = worst(
@@ -43,8 +43,19 @@ function neededBy({ needs }: Rule, table: BackendTable): Signal[] {
   return (Object.keys(table.signals) as Signal[]).filter((signal) => table.signals[signal]?.core)
 }
 
+/** What makes a rule better where it is there; a version that lacks it is no fault. */
+function alsoRead({ needs }: Rule, readings: Readings, table: BackendTable, prefix: string): string[] {
+  return (needs.also ?? []).flatMap((signal) => {
+    const row = table.signals[signal]
+    if (!row) return []
+    const [newest] = namesUnder(prefix, row.from)
+    if (isPresent(signal, readings)) return [`${signal}: ${readings.sources[signal] ?? ''}`]
+    return [`${signal}: not on this version or not switched on (${newest})`]
+  })
+}
+
 interface Look {
-  state: 'sees' | 'waits' | 'blind'
+  state: 'sees' | 'waits' | 'absent' | 'blind'
   note: string
 }
 
@@ -64,8 +75,12 @@ function look(signal: Signal, readings: Readings, table: BackendTable, prefix: s
     const renamed = older && source !== '' ? `, the older name of ${names[0]}` : ''
     return { state: 'sees', note: `${signal}: ${source}${renamed}${fault ? ` (${fault.what})` : ''}` }
   }
-  if (fault) return { state: 'blind', note: `${signal}: ${fault.series} is not believable (${fault.what})` }
+  if (fault) {
+    const hint = fault.what === 'not-seconds' ? ': are they milliseconds?' : ''
+    return { state: 'blind', note: `${signal}: ${fault.series} is not believable (${fault.what}${hint})` }
+  }
   const expected = names.slice(0, 2).join(' or ')
+  if (row?.optional) return { state: 'absent', note: `${signal}: not on this version or set-up (${expected})` }
   if (row?.zeroBeside && isPresent(row.zeroBeside, readings))
     return { state: 'sees', note: `${signal}: none so far (${expected})` }
   const { kind } = SIGNALS[signal]
@@ -132,7 +147,8 @@ function isOneEnough({ needs }: Rule, table: BackendTable): boolean {
 function worst(states: readonly Look['state'][], oneIsEnough: boolean): Look['state'] {
   if (oneIsEnough && states.includes('sees')) return 'sees'
   if (states.includes('blind')) return 'blind'
-  return states.includes('waits') ? 'waits' : 'sees'
+  if (states.includes('waits')) return 'waits'
+  return states.includes('absent') ? 'absent' : 'sees'
 }
 
 /** Seconds. No server's first bucket for queue, first-token or per-token times is this wide. */
@@ -148,7 +164,8 @@ function undecidable(rule: Rule, readings: Readings): string | undefined {
   const { limit } = rule
   const sets = Object.values(readings.histograms[decidedBy.histogram] ?? {})
   const bounds = sets.flatMap((h) => h.bounds)
-  if (bounds.length === 0) return sets.length > 0 && decidedBy.as === 'p99' ? summaryOnly(rule) : undefined
+  if (bounds.length === 0)
+    return sets.length > 0 && decidedBy.as !== 'mean' ? summaryOnly(rule, decidedBy.as) : undefined
   const [first, last] = [Math.min(...bounds), Math.max(...bounds)]
   if (first > COARSE && first > limit) {
     return `not believable as seconds: the smallest bucket ends at ${first}, above the limit of ${limit} s; are they milliseconds?`
@@ -163,6 +180,6 @@ function sumless({ id }: Rule): string {
 }
 
 /** A summary's quantiles cover the server's own window, not ours, and cannot be added up. */
-function summaryOnly({ id }: Rule): string {
-  return `a summary has no buckets, so its p99 can never be decided: set ${id.toUpperCase()}_LIMIT=off`
+function summaryOnly({ id }: Rule, quantile: string): string {
+  return `a summary has no buckets, so its ${quantile} can never be decided: set ${id.toUpperCase()}_LIMIT=off`
 }

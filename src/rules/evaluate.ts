@@ -76,6 +76,7 @@ export function evaluate(
   const next: State = {
     ...rest,
     ranAt: now,
+    asked: Math.round(Math.max(0, ...observations.map(({ took }) => took))),
     gaps: gapsWith(previous, now),
     endpoints: Object.fromEntries(told.map((t) => [t.result.name, t.state])),
     outbox: enqueue({

@@ -1,5 +1,6 @@
 import { wordsOf } from '../model/observation.ts'
 import type { Rule } from '../model/rule.ts'
+import type { Signal } from '../model/signals.ts'
 import type { Decision } from './decision.ts'
 import { isPresent } from './missing.ts'
 import { specOf } from './rules.ts'
@@ -8,7 +9,9 @@ import { CLEAR_RUNS } from './step.ts'
 
 /** What a decision's numbers do not say by themselves: why there is none, since when, until when. Times in UTC. */
 export function explain(decision: Decision): string | undefined {
-  const parts = [reasonOf(decision), compared(decision), phaseOf(decision)].filter((part) => part !== undefined)
+  const parts = [reasonOf(decision), compared(decision), measuredSince(decision), phaseOf(decision)].filter(
+    (part) => part !== undefined,
+  )
   return parts.length === 0 ? undefined : parts.join('; ')
 }
 
@@ -33,10 +36,10 @@ function absent({ needs }: Rule, { readings, faults, modelMissing }: Snapshot): 
   if (!readings) return undefined
   if (modelMissing !== undefined) return `model not there: ${modelMissing}`
   if (needs.standIn && isPresent(needs.standIn.by, readings)) return undefined
-  const gone = needs.signals.filter((signal) => !isPresent(signal, readings))
+  const isNeeded = (signal: Signal) => !needs.absentUntilFirst?.includes(signal)
+  const gone = needs.signals.filter((signal) => isNeeded(signal) && !isPresent(signal, readings))
   const [first] = gone
   if (first === undefined || (needs.oneIsEnough && gone.length < needs.signals.length)) return undefined
-  if (first === needs.absentUntilFirst) return undefined
   const fault = faults.find((found) => found.signal === first)
   if (fault) return `${first} is not believable: ${fault.what}`
   return `not on the page: ${gone.join(needs.oneIsEnough ? ' or ' : ', ')}`
@@ -44,6 +47,11 @@ function absent({ needs }: Rule, { readings, faults, modelMissing }: Snapshot): 
 
 function compared({ rule, measured: { usual } }: Decision): string | undefined {
   return usual === undefined ? undefined : specOf(rule.id).compared?.(usual)
+}
+
+function measuredSince({ rule, measured: { value, subject }, snapshot }: Decision): string | undefined {
+  const since = value === undefined ? undefined : specOf(rule.id).since?.(snapshot, subject)
+  return since === undefined ? undefined : `measured since ${clock(since)}`
 }
 
 function phaseOf({ rule, alert, before, after, judgement }: Decision): string | undefined {

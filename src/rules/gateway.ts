@@ -1,11 +1,8 @@
-import type { Rule } from '../model/rule.ts'
-import { ruleOf, subjectOf } from '../state/alert-key.ts'
+import { counted } from './counted.ts'
 import { flagged, type Measured } from './measured.ts'
-import { base, condition, number, type RuleSpec, ruleset } from './rule.ts'
+import { condition, number, ruleset } from './rule.ts'
 import type { Snapshot } from './snapshot.ts'
-import { untilTwoReadings, withoutSubjects } from './unknown.ts'
-
-type Counted = 'admission_rejected' | 'engine_state_stale' | 'queue_full' | 'admission_parked'
+import { withoutSubjects } from './unknown.ts'
 
 const gateway = { about: 'gateway', priority: 8, backends: ['gateway'] } as const
 
@@ -28,40 +25,34 @@ export const gatewayRules = ruleset({
     unknownReason: withoutSubjects,
   },
   rejected: {
+    ...gateway,
     ...counted('admission_rejected'),
-    firesWhen: 'the gateway refused more requests at admission since the last run than the limit, by reason',
+    firesWhen:
+      'more requests were refused at admission since the last run than the limit, by reason; of vLLM with a cap on its queue, whose length then has a ceiling',
     sign: '⛔',
+    about: 'queue',
+    backends: ['vllm', 'gateway'],
   },
   stale: {
+    ...gateway,
     ...counted('engine_state_stale'),
     firesWhen: 'the gateway judged by an old engine state more often since the last run than the limit',
     sign: '🕰️',
   },
   queue_full: {
+    ...gateway,
     ...counted('queue_full'),
     firesWhen: 'the gateway refused more requests for a full queue since the last run than the limit',
     sign: '🚧',
   },
   parked: {
+    ...gateway,
     ...counted('admission_parked'),
     firesWhen: 'the gateway parked more requests since the last run than the limit',
     sign: '🅿️',
     limit: undefined,
   },
 })
-
-/** What the rules that count events since the last run share. */
-function counted(signal: Counted) {
-  return {
-    ...base,
-    ...gateway,
-    unit: 'requests',
-    limit: 0,
-    needs: { signals: [signal] },
-    measure: (snapshot, rule) => increased(snapshot, rule, signal),
-    unknownReason: untilTwoReadings,
-  } as const satisfies Partial<RuleSpec>
-}
 
 /** Unhealthy at 0, each upstream by itself; one that the gateway does not name is the endpoint's. */
 function upstreams({ readings }: Snapshot): Measured[] {
@@ -70,19 +61,4 @@ function upstreams({ readings }: Snapshot): Measured[] {
     flagged(health === undefined ? undefined : health === 0, subject),
   )
   return only ? [flagged(only.value === 0), ...named] : named
-}
-
-/** Counts since the last run, by reason or upstream where the series says so. */
-function increased(snapshot: Snapshot, rule: Rule, signal: Counted): Measured[] {
-  // A counter that is there but cannot be believed did not stand still.
-  if (!snapshot.last || snapshot.readings?.faults.some((fault) => fault.signal === signal)) return []
-  const bySubject = new Map<string | undefined, number>()
-  for (const key of Object.keys(snapshot.before.alerts)) {
-    if (ruleOf(key) === rule.id) bySubject.set(subjectOf(key), 0)
-  }
-  for (const [labels, n] of Object.entries(snapshot.last.byLabels[signal] ?? {})) {
-    const subject = /(?:^|,)(?:reason|upstream)="((?:[^"\\]|\\.)*)"/.exec(labels)?.[1]
-    bySubject.set(subject, (bySubject.get(subject) ?? 0) + n)
-  }
-  return [...bySubject].map(([subject, value]) => ({ subject, value }))
 }

@@ -102,7 +102,7 @@ function judgeSubject(
     heldBy,
     snapshot,
   })
-  if (next.alert && reason !== 'resolved') out.alerts[key] = toldAs(next.alert, reason, rule, snapshot)
+  if (next.alert && reason !== 'resolved') out.alerts[key] = toldAs(next.alert, { reason, rule, measured }, snapshot)
   else delete out.alerts[key]
   if (reason && next.alert) tell({ reason, rule, measured, alert: next.alert, idle: next.idle, key }, context, out)
 }
@@ -162,7 +162,8 @@ function tell(change: Change, { now, snapshot, outbox, threads }: Context, out: 
   const { reason, rule, measured, alert, idle, key } = change
   const incident = incidentOf(snapshot.endpoint.name, rule.id, measured.subject, alert.firedAt)
   const queued = outbox.filter((item) => item.notification.incident === incident)
-  const about = (reason === 'resolved' ? alert.about : undefined) ?? specOf(rule.id).describe?.(snapshot)
+  const about =
+    (reason === 'resolved' ? alert.about : undefined) ?? specOf(rule.id).describe?.(snapshot, measured.subject)
   const make = (reason: Reason, more: Partial<Notification> = {}): Notification => ({
     ...ofRule(rule, measured, alert, snapshot),
     ...about,
@@ -193,8 +194,12 @@ function tell(change: Change, { now, snapshot, outbox, threads }: Context, out: 
 }
 
 /** Remembers what is told now, because at its end the endpoint no longer shows what it was. */
-function toldAs(alert: Alert, reason: Reason | undefined, rule: Rule, snapshot: Snapshot): Alert {
-  const about = reason === undefined ? undefined : specOf(rule.id).describe?.(snapshot)
+function toldAs(
+  alert: Alert,
+  { reason, rule, measured }: { reason: Reason | undefined; rule: Rule; measured: Measured },
+  snapshot: Snapshot,
+): Alert {
+  const about = reason === undefined ? undefined : specOf(rule.id).describe?.(snapshot, measured.subject)
   return about && Object.keys(about).length > 0 ? { ...alert, about } : alert
 }
 

@@ -1,3 +1,4 @@
+import type { Numbers } from '../model/notification.ts'
 import { MEAN_AT_LEAST } from '../signals/quantile.ts'
 import { ofEngine } from '../verdict/advice.ts'
 import { type Measured, UNKNOWN } from './measured.ts'
@@ -12,15 +13,16 @@ const GROWING_RUNS = 5
 export const queueRules = ruleset({
   waiting: {
     ...queue,
-    firesWhen: 'more requests wait than the limit',
+    firesWhen:
+      'more requests wait for room than the limit; those deferred for an adapter or a KV transfer do not count',
     sign: '🐌',
     unit: 'requests',
     limit: 20,
     clear: 10,
     priority: 8,
     backends: QUEUES,
-    needs: { signals: ['waiting'] },
-    measure: number('waiting'),
+    needs: { signals: ['waiting'], also: ['waiting_deferred'] },
+    measure: ({ derived }) => [{ value: forRoom(derived.numbers) }],
     tells: ['waiting', 'running'],
   },
   inflight: {
@@ -69,6 +71,11 @@ export const queueRules = ruleset({
   },
 })
 
+/** Requests that wait for room. The deferred are read a moment before or after, and cannot be more than all. */
+function forRoom({ waiting, waiting_deferred = 0 }: Numbers): number | undefined {
+  return waiting === undefined ? undefined : Math.max(0, waiting - waiting_deferred)
+}
+
 /** When one half is absent that was seen here before, the other half is the least that it can be. */
 function inflight({ derived, before }: Snapshot): Measured {
   const { waiting, running } = derived.numbers
@@ -80,7 +87,8 @@ function inflight({ derived, before }: Snapshot): Measured {
 }
 
 /** The rise over the last runs if the queue rose at each of them, else 0. */
-function growth({ after }: Snapshot): Measured {
+function growth({ after, derived }: Snapshot): Measured {
+  if ((derived.numbers.waiting ?? 0) > 0 && forRoom(derived.numbers) === 0) return { value: 0 }
   const values = after.recent.slice(-(GROWING_RUNS + 1)).map(([, value]) => value)
   if (values.length <= GROWING_RUNS || values.some((v) => v === null)) return UNKNOWN
   const known = values as number[]

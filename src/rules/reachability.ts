@@ -13,7 +13,7 @@ export const reachabilityRules = ruleset({
     sign: '🔴',
     limit: 3,
     priority: 9,
-    measure: ({ observation, after }, rule) => [observation.up === undefined ? UNKNOWN : inARow(after.failures, rule)],
+    measure: (snapshot, rule) => [isSeen(snapshot) ? inARow(snapshot.after.failures, rule) : UNKNOWN],
     holds: 'all',
     describe({ after, before }) {
       const failure = after.failure ?? before.failure
@@ -34,6 +34,11 @@ export const reachabilityRules = ruleset({
     advise: whenBlind,
   },
 })
+
+/** Asked, or left in peace because its own page says that many wait: a server that says so lives. */
+function isSeen({ observation }: Snapshot): boolean {
+  return observation.up !== undefined || observation.canary.status === 'skipped'
+}
 
 /** What a blind rule cannot see: absent, or there with an impossible value. */
 function unseen({ observation, missing, faults, modelMissing }: Snapshot): About {

@@ -29,12 +29,14 @@ export interface RuleSpec {
   about: 'queue' | 'engine' | 'hardware' | 'gateway' | 'canary' | 'reachability' | 'heartbeat' | 'watcher'
 
   unit: RuleUnit
-  /** Which side of the limit is a breach: beyond it, or already at it. */
-  breach: 'above' | 'at-or-above'
+  /** Which side of the limit is a breach: beyond it, already at it, or below it. */
+  breach: 'above' | 'at-or-above' | 'below'
   /** `undefined`: off unless a limit is set. */
   limit: number | undefined
   /** `undefined`: clear as soon as it is not a breach. */
   clear?: number
+  /** So many runs in a row it must be a breach, beside its time; absent: one. */
+  runs?: number
   for: number
   /** Between reminders while firing; `undefined`: none. */
   repeat: number | undefined
@@ -48,8 +50,10 @@ export interface RuleSpec {
   unknownReason?: (snapshot: Snapshot, subject: string | undefined) => string | undefined
   /** What the number was compared with, for `--why`. */
   compared?: (usual: number) => string
-  /** It is decided by this histogram's p99 or mean, which `doctor` checks against the server's buckets. */
-  decidedBy?: { histogram: HistogramSignal; as: 'p99' | 'mean' }
+  /** Epoch milliseconds since when its number holds, for `--why`. */
+  since?: (snapshot: Snapshot, subject: string | undefined) => number | undefined
+  /** It is decided by this histogram's quantile or mean, which `doctor` checks against the server's buckets. */
+  decidedBy?: { histogram: HistogramSignal; as: 'p95' | 'p99' | 'mean' }
 
   /** Closes as idle when no traffic came for 15 minutes. */
   idles?: true
@@ -61,7 +65,7 @@ export interface RuleSpec {
   groupOf?: number
 
   /** What a notification carries so that message and end can say what it was. */
-  describe?: (snapshot: Snapshot) => About
+  describe?: (snapshot: Snapshot, subject: string | undefined) => About
   /** Numbers that its sentence already has, so that they are not repeated beside it. */
   tells?: readonly DerivedSignal[]
   /** New requests wait because of it, and the message says how long. */

@@ -1,11 +1,16 @@
-import type { Backend } from '../model/backend.ts'
+import { TABLES } from '../backends/backends.ts'
+import type { Backend, BackendTable, ScrapedBackend } from '../model/backend.ts'
 import type { Endpoint } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import type { Observation } from '../model/observation.ts'
-import type { CounterSignal, DataFault, Readings } from '../model/signals.ts'
+import type { DataFault, Readings } from '../model/signals.ts'
 import { type Derived, derive } from '../signals/derive.ts'
+import { allAbove } from '../signals/quantile.ts'
+import { addToSlo } from '../signals/slo.ts'
 import { type Increases, increases, remember, sinceLast } from '../signals/window.ts'
 import type { EndpointState } from '../state/schema.ts'
 import { missingSignals, seenSignals } from './missing.ts'
+import { type Motion, motionsOf, patienceFor, standOn, WHOLE } from './standstill.ts'
 
 /** One endpoint in one run: what was known before, what it answered, and what follows from both. */
 export interface Snapshot {
@@ -24,6 +29,8 @@ export interface Snapshot {
   restarted: boolean
   /** Work is reported, now and at the last reading, and nothing moved in between. `undefined`: not known. */
   noProgress: boolean | undefined
+  /** By engine, as far as the page tells them apart; the whole endpoint is ``. */
+  motions: Readonly<Record<string, Motion>>
   /** Signals missing from this good answer; for the sources of endpoints, the sources that could not be used. */
   missing: string[]
   modelMissing: string | undefined
@@ -32,7 +39,6 @@ export interface Snapshot {
 
 /** How many runs the sparkline shows. */
 const RECENT = 15
-const PROGRESS = ['steps', 'generation_tokens', 'prompt_tokens', 'finished'] as const satisfies CounterSignal[]
 
 export function takeSnapshot(
   observation: Observation,
@@ -48,20 +54,26 @@ export function takeSnapshot(
   const last = sinceLast(memory.history)
   const derived = derive(readings, over)
   const inside = insideOf(readings)
+  const table = TABLES[backend as ScrapedBackend] as BackendTable | undefined
   // A gateway counts a request when it ends, so answers that take minutes do not mean a standstill.
-  const noProgress = backend === 'gateway' ? undefined : lacksProgress(before, memory.restarted, last, inside, readings)
+  const motions = backend === 'gateway' || inside === undefined ? {} : motionsOf(readings, last)
+  const standing = standingOf(memory.restarted ? undefined : before.standing, motions, table, now)
+  const noProgress = last && lacksProgress(motions, standing, readings, table, now)
   const modelMissing = readings.modelFound ? undefined : endpoint.model
   const missing = modelMissing
     ? []
     : (observation.unread ?? missingSignals(readings, backend, before.seen, endpoint.rules))
-  const { failure: _, ...kept } = before
+  const stuckSince = stuckFrom(before, readings, memory.restarted ? undefined : last, limitOf('stuck', endpoint), now)
+  const { failure: _, standing: __, stuckSince: ___, slo: ____, ...kept } = before
   const after: EndpointState = {
     ...kept,
     failures: 0,
     goodAt: now,
     seen: seenSignals(before.seen, readings),
     blindRuns: missing.length > 0 || modelMissing ? before.blindRuns + 1 : 0,
-    stalledRuns: noProgress === undefined ? before.stalledRuns : noProgress ? before.stalledRuns + 1 : 0,
+    stalledRuns: standing?.[WHOLE]?.runs ?? 0,
+    ...(standing && { standing }),
+    ...defined({ stuckSince, slo: sloOf(before, last, endpoint, now) }),
     history: memory.history,
     inside: insideAt(before.inside, memory.history.times, now, inside),
     recent: [...before.recent, recentOf(derived, backend, now)].slice(-RECENT),
@@ -82,6 +94,7 @@ export function takeSnapshot(
     last,
     restarted: memory.restarted,
     noProgress,
+    motions,
     missing,
     modelMissing,
     faults,
@@ -90,8 +103,11 @@ export function takeSnapshot(
 
 function withoutReadings(observation: Observation, before: EndpointState, backend: Backend, now: number): Snapshot {
   const failed = observation.up === false
+  // Its own page told that many wait, so that it was not asked: that is proof of life.
+  const lives = observation.up === undefined && observation.canary.status === 'skipped'
   const after: EndpointState = {
     ...before,
+    ...(lives ? { failures: 0 } : {}),
     ...(failed ? { failures: before.failures + 1, failure: observation.failure } : {}),
     recent: [...before.recent, [now, null, null] as EndpointState['recent'][number]].slice(-RECENT),
   }
@@ -107,6 +123,7 @@ function withoutReadings(observation: Observation, before: EndpointState, backen
     last: undefined,
     restarted: false,
     noProgress: undefined,
+    motions: {},
     missing: [],
     modelMissing: undefined,
     faults: [],
@@ -120,20 +137,57 @@ export function insideOf(readings: Readings): number | undefined {
   return waiting === undefined && running === undefined ? undefined : (waiting ?? 0) + (running ?? 0)
 }
 
-function lacksProgress(
+function standingOf(
+  before: EndpointState['standing'],
+  motions: Snapshot['motions'],
+  table: BackendTable | undefined,
+  now: number,
+): EndpointState['standing'] {
+  const found = Object.entries(motions).flatMap(([engine, motion]) => {
+    const stands = standOn(before?.[engine], motion, table, now)
+    return stands ? [[engine, stands] as const] : []
+  })
+  return found.length === 0 ? undefined : Object.fromEntries(found)
+}
+
+/** Since when requests have waited at every run without any that finished in time. Epoch milliseconds. */
+function stuckFrom(
   before: EndpointState,
-  restarted: boolean,
-  last: Increases | undefined,
-  inside: number | undefined,
   readings: Readings,
+  last: Increases | undefined,
+  limit: number,
+  now: number,
+): number | undefined {
+  if (!readings.gauges.waiting?.value) return undefined
+  const finished = last?.counters.finished ?? 0
+  if (!last || before.stuckSince === undefined) return now
+  if (finished === 0) return before.stuckSince
+  const queued = last.histograms.queue_wait
+  return queued && allAbove(limit, queued) ? before.stuckSince : now
+}
+
+function sloOf({ slo }: EndpointState, last: Increases | undefined, { sloTtft }: Endpoint, now: number) {
+  if (sloTtft === undefined) return undefined
+  const slots = addToSlo(slo ?? [], last?.histograms.ttft, sloTtft / 1_000, now)
+  return slots.length === 0 ? undefined : slots
+}
+
+function limitOf(id: string, { rules }: Endpoint): number {
+  return rules.find((rule) => rule.id === id)?.limit ?? Number.POSITIVE_INFINITY
+}
+
+function lacksProgress(
+  motions: Snapshot['motions'],
+  standing: EndpointState['standing'],
+  readings: Readings,
+  table: BackendTable | undefined,
+  now: number,
 ): boolean | undefined {
-  if (inside === undefined || !last) return undefined
-  // A queue that was empty at the last reading may have filled just now, which is not a stall yet.
-  const insideBefore = before.goodAt === undefined ? 0 : (before.inside[before.goodAt] ?? 0)
-  if (inside === 0 || insideBefore === 0 || restarted) return false
-  const known = PROGRESS.filter((signal) => readings.counters[signal] !== undefined)
-  if (known.length === 0) return undefined
-  return known.every((signal) => (last.counters[signal] ?? 0) === 0)
+  const motion = motions[WHOLE]
+  if (motion?.moved === undefined) return undefined
+  const stands = standing?.[WHOLE]
+  const patience = stands && patienceFor(stands, readings, table)
+  return stands !== undefined && stands.runs > 0 && patience !== undefined && now - stands.moved >= patience
 }
 
 function insideAt(

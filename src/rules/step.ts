@@ -16,24 +16,27 @@ export const CLEAR_RUNS = 2
 
 /**
  * The life of an alert, the table of `docs/rules.md`.
- * @param value the rule's number, for the peak; a higher one is worse for every rule.
+ * @param value the rule's number, for the peak; a higher one is worse, or a lower one where the breach is below.
  * @param interval milliseconds between runs as far as known: an alert must also get past pending where runs come less often than the gap.
  */
 export function step(
   alert: Alert | undefined,
   judgement: Judgement,
-  rule: Pick<Rule, 'for' | 'repeat'>,
+  rule: Pick<Rule, 'for' | 'repeat' | 'runs'> & Partial<Pick<Rule, 'breach'>>,
   at: { now: number; value?: number | undefined; interval?: number | undefined },
 ): Step {
   if (judgement === 'unknown') return { alert }
   const { now } = at
-  const seen = (from: Alert): Alert => ({ ...from, seenAt: now, ...peakOf(from, at.value) })
+  const seen = (from: Alert): Alert => ({ ...from, seenAt: now, ...peakOf(from, at.value, rule.breach) })
   if (alert?.phase !== 'firing') {
     if (judgement !== 'breach') return { alert: undefined }
     const gap = Math.max(PENDING_GAP, 2 * (at.interval ?? 0))
     const activeAt = alert && now - alert.seenAt <= gap ? alert.activeAt : now
-    const pending = seen({ ...(activeAt === now ? {} : alert), phase: 'pending', activeAt, seenAt: now, clearRuns: 0 })
-    if (now - activeAt < rule.for) return { alert: pending }
+    const runs = activeAt === now ? 1 : (alert?.breachRuns ?? 1) + 1
+    const counted = rule.runs === undefined ? {} : { breachRuns: runs }
+    const begun = { ...(activeAt === now ? {} : alert), ...counted }
+    const pending = seen({ ...begun, phase: 'pending', activeAt, seenAt: now, clearRuns: 0 })
+    if (now - activeAt < rule.for || runs < (rule.runs ?? 1)) return { alert: pending }
     return { alert: { ...pending, phase: 'firing', firedAt: now }, reason: 'fired' }
   }
   if (judgement === 'clear') {
@@ -46,7 +49,8 @@ export function step(
   return due ? { alert: next, reason: 'repeated' } : { alert: next }
 }
 
-function peakOf(alert: Alert, value: number | undefined): { peak?: number } {
+function peakOf(alert: Alert, value: number | undefined, breach: Rule['breach'] | undefined): { peak?: number } {
   if (value === undefined) return {}
-  return { peak: Math.max(alert.peak ?? value, value) }
+  const worst = breach === 'below' ? Math.min : Math.max
+  return { peak: worst(alert.peak ?? value, value) }
 }

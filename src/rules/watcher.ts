@@ -47,7 +47,8 @@ export function gapNotification(
 ): Notification[] {
   const rule = config.endpoints.flatMap((e) => e.rules).find((r) => r.id === 'gap')
   if (!rule || interval === undefined || previous.ranAt === undefined) return []
-  const length = now - previous.ranAt
+  // A run is on until its slowest answer is there.
+  const length = now - previous.ranAt - (previous.asked ?? 0)
   const limit = rule.limit * interval
   const last = previous.gaps.at(-1)
   const isNewSchedule = last !== undefined && last > limit && Math.abs(length - last) <= SAME_GAP * last

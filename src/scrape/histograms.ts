@@ -75,6 +75,7 @@ function fromBuckets(
     const { bounds, counts } = inOrder(one)
     const isCut = bounds.at(-1) !== Number.POSITIVE_INFINITY || (sum === undefined && !isBare)
     if (isCut) return { fault: 'cut-histogram' }
+    if (areMilliseconds(bounds)) return { fault: 'not-seconds' }
     if (!counts.every(isCount)) return { fault: counts.some(Number.isNaN) ? 'not-a-number' : 'out-of-range' }
     if (!Number.isFinite(sum)) fault = sum === undefined ? 'cut-histogram' : 'not-a-number'
     value[set] = largest(value[set], histogram(bounds.slice(0, -1), counts, sum, parts.created.get(set)))
@@ -82,6 +83,18 @@ function fromBuckets(
   for (const sets of [parts.sums, parts.counts])
     for (const set of sets.keys()) if (value[set] === undefined) return { fault: 'cut-histogram' }
   return { value, ...(fault && { fault }) }
+}
+
+/** Seconds. All times that we read have their first bound far below the one and their last below the other. */
+const LARGEST_FIRST = 10
+const LARGEST_LAST = 24 * 3_600
+
+/** Times in another unit than the name says: 250, 500 … 240,000 are no seconds. One bucket alone tells nothing. */
+function areMilliseconds(bounds: readonly number[]): boolean {
+  const finite = bounds.filter((bound) => bound > 0 && Number.isFinite(bound))
+  const [first, last] = [finite[0], finite.at(-1)]
+  if (first === undefined || last === undefined || finite.length < 2) return false
+  return (first > LARGEST_FIRST && last > 100 * LARGEST_FIRST) || last > LARGEST_LAST
 }
 
 /** Bounds in order, each once. Servers write them so; whoever adds up pages may not. */

@@ -79,6 +79,38 @@ function withoutAbsurd({ bounds, counts }: HistogramIncrease, sum: number): Hist
   return { bounds, counts: counts.map((c) => Math.min(c, others)) }
 }
 
+/**
+ * How many of the observations were at or below a limit: exact where the limit is a bucket's bound, else linear inside
+ * its bucket. Beyond the last finite bound it is what is known to be within, which is the least that it can be.
+ */
+export function countWithin(limit: number, { bounds, counts }: HistogramIncrease): number {
+  const above = bounds.findIndex((bound) => bound >= limit * (1 - SAME))
+  if (above < 0) return counts[bounds.length - 1] ?? 0
+  const [upper = 0, lower = 0] = [bounds[above], bounds[above - 1]]
+  const [all = 0, below = 0] = [counts[above], counts[above - 1]]
+  return upper <= limit * (1 + SAME) ? all : below + (all - below) * ((limit - lower) / (upper - lower))
+}
+
+/** Relative: a bound that is printed with another last digit is the same. */
+const SAME = 1e-9
+
+/**
+ * Whether buckets or sum prove that each observation was above a value; none at all prove nothing. The sum does where
+ * the others, each at the upper end of its bucket, leave more than the value for the smallest.
+ */
+export function allAbove(value: number, { bounds, counts, sum }: HistogramIncrease): boolean {
+  const total = counts.at(-1) ?? 0
+  if (total === 0) return false
+  const above = bounds.findIndex((bound) => bound >= value)
+  if (above >= 0 && (counts[above] ?? 0) === 0) return true
+  const others = counts.map((count, i) => count - (counts[i - 1] ?? 0))
+  const lowest = others.findIndex((count) => count > 0)
+  others[lowest] = (others[lowest] ?? 0) - 1
+  if (sum === undefined || (others.at(-1) ?? 0) > 0) return false
+  const most = others.reduce((all, count, i) => all + (count === 0 ? 0 : count * (bounds[i] ?? 0)), 0)
+  return sum - most > value
+}
+
 /** Index of the first bucket that reaches the rank; the last one is +Inf. */
 function bucketOf(rank: number, counts: readonly number[]): number {
   const finite = counts.slice(0, -1).findIndex((count) => count >= rank)

@@ -148,13 +148,13 @@ async function trySave(from: Opened, state: State, commit: Commit & { id: string
     saved = await save()
   } catch (error) {
     if (!isLost(error)) throw error
-    const found = await open({ ...commit, dryRun: true })
+    const found = await open({ ...commit, dryRun: false })
     if (found.state.runs.includes(commit.id)) return written(found)
     if (found.version !== from.version) return { kind: 'conflict', found }
     saved = await save()
   }
   if (saved !== 'conflict') return { kind: 'saved', state, version: saved.version }
-  const found = await open({ ...commit, dryRun: true })
+  const found = await open({ ...commit, dryRun: false })
   return found.state.runs.includes(commit.id) ? written(found) : { kind: 'conflict', found }
 }
 
@@ -193,6 +193,6 @@ export async function saveSettled(
     } catch (error) {
       if (!isLost(error) || tries >= SETTLE_TRIES) throw error
     }
-    current = await open({ ...commit, dryRun: true })
+    current = await open({ ...commit, dryRun: false })
   }
 }

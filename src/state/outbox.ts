@@ -37,11 +37,12 @@ export interface Due {
 }
 
 /**
- * Claims all that is due for this run, until `until`: another run leaves it alone until then, so that a crash, a
+ * Claims all that is due for this run, until its `end`: another run leaves it alone until then, so that a crash, a
  * failed try and an overlapping run all mean "due again later". What another run has claimed is not due, and nothing is
  * while a channel that answered 429 is to be left alone. Each channel goes its own way.
  */
-export function claimDue(state: State, by: string, now: number, until: number): { state: State; due: Due[] } {
+export function claimDue(state: State, by: string, now: number, end: number): { state: State; due: Due[] } {
+  const until = Math.floor(end)
   const due: Due[] = []
   const spared = channelsToSpare(state.outbox, now)
   const outbox = state.outbox.flatMap((item) => {
@@ -119,7 +120,12 @@ function tried(leg: Leg, delivery: Delivery, now: number, by: string): Leg {
   const maybeSent = delivery.kind === 'unanswered' || leg.maybeSent ? (true as const) : undefined
   if (leg.claim?.by !== by) return { ...leg, ...defined({ maybeSent }) }
   const { retryAt = pausedUntil(delivery, leg, now), firstAt, limits } = delivery
-  return { tries: leg.tries, ...defined({ retryAt, firstAt, limits, maybeSent }) }
+  return { tries: leg.tries, ...defined({ retryAt: whole(retryAt), firstAt: whole(firstAt), limits, maybeSent }) }
+}
+
+/** A server may ask for 1.5 s, and a stopwatch counts fractions: the state holds whole milliseconds alone. */
+function whole(time: number | undefined): number | undefined {
+  return time === undefined ? undefined : Math.ceil(time)
 }
 
 /** Epoch milliseconds: after answers that were lost again and again, 2, 4, then 5 minutes, lest each run repeat a message that had arrived. */

@@ -26,6 +26,8 @@ const ALERT = z.object({
   seenAt: time,
   /** Clear runs in a row while firing. */
   clearRuns: count,
+  /** Runs in a row that were a breach before it fired, of a rule that needs several. */
+  breachRuns: z.optional(count),
   /** The worst value since it began. */
   peak: z.optional(z.number()),
   /** The last push about it was accepted. Absent while none was. */
@@ -38,6 +40,22 @@ const ALERT = z.object({
   about: z.optional(z.custom<About>(isAbout)),
 })
 export type Alert = z.infer<typeof ALERT>
+
+/** Work that was there at the last good answer, of the whole endpoint (``) or of one engine (`engine 2`). */
+const STANDSTILL = z.object({
+  /** Good answers in a row without movement. */
+  runs: count,
+  /** The last good answer at which something had moved. */
+  moved: time,
+  /** The last one at which a token had come or a request had ended. */
+  fruitful: time,
+  /** Where prompts are read in one long step: whether work that must step on was under way when something moved last. */
+  sure: z.optional(z.enum(['decoding', 'ending'])),
+  running: z.optional(z.number()),
+  /** Milliseconds: the longest time without movement that was none, where few digits are printed. */
+  longest: z.optional(z.number()),
+})
+export type Standstill = z.infer<typeof STANDSTILL>
 
 const ENDPOINT_STATE = z.object({
   /** First run with this endpoint in the configuration. */
@@ -60,6 +78,12 @@ const ENDPOINT_STATE = z.object({
   blindRuns: count,
   /** Good scrapes in a row with work and without progress. */
   stalledRuns: count,
+  /** By engine; the whole endpoint's is ``. Absent where nothing was inside. */
+  standing: z.optional(z.record(z.string(), STANDSTILL)),
+  /** Requests have waited at every run since, and none has finished that had not waited long. */
+  stuckSince: z.optional(time),
+  /** Slots of 5 minutes in the last hour, where `SLO_TTFT` is set: start, requests in time, all. */
+  slo: z.optional(z.array(z.tuple([time, z.number(), z.number()]))),
   history: z.optional(HISTORY),
   /** Requests inside (waiting + running) at the kept readings: time → requests. */
   inside: z.record(z.string(), z.number()),
@@ -128,6 +152,8 @@ export const STATE = z.object({
   /** The last scheduled tick that was handled. */
   tick: z.optional(time),
   ranAt: z.optional(time),
+  /** Milliseconds that the last run waited for answers: a slow answer is no time without a watcher. */
+  asked: z.optional(count),
   /** Milliseconds between the last runs, newest last. */
   gaps: z.array(z.number()),
   endpoints: z.record(z.string(), ENDPOINT_STATE),

@@ -30,6 +30,7 @@ export type Advice =
   | { key: 'ollama-pull' }
   | { key: 'ollama-vram'; share: number }
   | { key: 'openai-model' }
+  | { key: 'blocks-held' }
   | { key: 'vllm-metrics' }
   | { key: 'sglang-metrics' }
   | { key: 'llamacpp-metrics' }

@@ -57,8 +57,13 @@ export function takeOut(context: AlertContext): Advice[] {
   return [...gpuXid(context), { key: 'take-out' }]
 }
 
-export function restartHung({ context }: Notification): Advice[] {
-  return context ? [{ key: 'restart-hung' }] : []
+export function restartHung({ context, held }: Notification): Advice[] {
+  return context && held?.by === undefined ? [{ key: 'restart-hung' }] : []
+}
+
+/** Where it is known what holds the work, the rule's own words say what helps: neither GPU nor restart nor replica. */
+export function whenStuck(notification: Notification): Advice[] {
+  return notification.held?.by === undefined ? ofEngine(() => [])(notification) : []
 }
 
 /** TGI and TEI call what they refuse above --max-concurrent-requests `overloaded`. */
@@ -124,6 +129,12 @@ export function cacheFull(context: AlertContext): Advice[] {
     default:
       return []
   }
+}
+
+/** Full with nothing running, it is not too small: its blocks are not given back (transfers that were aborted, a leak). */
+export function whenCacheFull(notification: Notification): Advice[] {
+  if (notification.context?.numbers.running === 0) return [{ key: 'blocks-held' }]
+  return ofEngine(cacheFull, () => [{ key: 'gateway-cache' }])(notification)
 }
 
 /** Tokens that vLLM's KV cache holds: `num_gpu_blocks` × `block_size` of `vllm:cache_config_info`. */

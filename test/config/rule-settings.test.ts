@@ -55,12 +55,36 @@ describe('the most specific variable counts', () => {
   })
 })
 
+describe('the time within which first tokens should come', () => {
+  const rulesWith = (env: Record<string, string>) => {
+    const { endpoints } = configOf('vllm', { VLLM_ENDPOINTS: 'chat/a=http://h/a chat/b=http://h/b', ...env })
+    return endpoints.map(({ sloTtft, rules }) => [sloTtft, rules.find(({ id }) => id === 'slo')?.limit])
+  }
+
+  test('switches the rule on: for every backend, for one, for a group or an endpoint', () => {
+    expect(rulesWith({})).toEqual([
+      [undefined, undefined],
+      [undefined, undefined],
+    ])
+    expect(rulesWith({ SLO_TTFT: '500ms', VLLM_CHAT_B_SLO_TTFT: '2s', SLO_LIMIT: '95%' })).toEqual([
+      [500, 0.95],
+      [2_000, 0.95],
+    ])
+    expect(rulesWith({ VLLM_SLO_TTFT: '1s', VLLM_CHAT_A_SLO_LIMIT: 'off' })).toEqual([
+      [1_000, undefined],
+      [1_000, 0.99],
+    ])
+  })
+})
+
 describe('without variables', () => {
   test.each(['vllm', 'tgi', 'tei', 'sglang', 'llamacpp', 'dcgm', 'gateway'] as const)(
     '%s has the rules of the catalogue',
     (backend) => {
       const { rules } = endpointOf(configOf(backend, { METRICS_URL: 'http://h' }), backend)
-      const expected = rulesOf(backend).filter((id) => RULES[id].limit !== undefined && id !== 'sibling')
+      // `sibling` needs a group, `slo` the time that is wanted.
+      const isOn = (id: RuleId) => RULES[id].limit !== undefined && id !== 'sibling' && id !== 'slo'
+      const expected = rulesOf(backend).filter(isOn)
       expect(rules.map(({ id }) => id)).toEqual(expected)
       for (const rule of rules) {
         const { limit, for: lasting, repeat, priority } = specOf(rule.id)
@@ -274,7 +298,11 @@ describe('settings that belong to nothing', () => {
       'VLLM_CHTA_WAITING_LIMIT: unknown setting, did you mean VLLM_CHAT_WAITING_LIMIT?',
     ],
     ['vllm', 'VLLM_QUEUE_LIMIT', 'VLLM_QUEUE_LIMIT: unknown setting, did you mean VLLM_QUEUE_WAIT_LIMIT?'],
-    ['vllm', 'VLLM_CHAT_A_WAITING_PRIORTY', undefined],
+    [
+      'vllm',
+      'VLLM_CHAT_A_WAITING_PRIORTY',
+      'VLLM_CHAT_A_WAITING_PRIORTY: unknown setting, did you mean VLLM_CHAT_A_WAITING_PRIORITY?',
+    ],
     [
       'vllm',
       'VLLM_SUMMARISER_WAITING_LIMIT',
@@ -289,12 +317,12 @@ describe('settings that belong to nothing', () => {
     ['tgi', 'TGI_TTFT_LIMIT', /^TGI_TTFT_LIMIT: tgi has no rule ttft; its rules are waiting, /],
     ['tgi', 'TGI_CHAT_KV_CACHE_PRIORITY', /^TGI_CHAT_KV_CACHE_PRIORITY: tgi has no rule kv_cache; /],
     ['tgi', 'TTFT_LIMIT', undefined],
-    ['tgi', 'VLLM_WAITNG_LIMIT', undefined],
-    ['tgi', 'WAITNG_LIMIT', undefined],
+    ['tgi', 'VLLM_WAITNG_LIMIT', 'VLLM_WAITNG_LIMIT: unknown setting, did you mean VLLM_WAITING_LIMIT?'],
+    ['tgi', 'WAITNG_LIMIT', 'WAITNG_LIMIT: unknown setting, did you mean WAITING_LIMIT?'],
     ['vllm', 'VLLM_LOGGING_LEVEL', undefined],
     ['vllm', 'VLLM_HOST_IP', undefined],
     ['vllm', 'MEMORY_LIMIT', undefined],
-    ['vllm', 'XVLLM_WAITNG_LIMIT', undefined],
+    ['vllm', 'XVLLM_WAITNG_LIMIT', 'XVLLM_WAITNG_LIMIT: unknown setting, did you mean VLLM_WAITING_LIMIT?'],
   ] as [Backend, string, string | RegExp | undefined][])('%s: %s', (backend, name, problem) => {
     const variables = { [`${backend.toUpperCase()}_ENDPOINTS`]: 'chat/a=http://h1 chat/b=http://h2', [name]: '5' }
     expect(problemsOf(backend, variables)).toEqual(

@@ -99,7 +99,7 @@ const BODIES: Expected[] = [
     file: 'vllm-v1-2026-09-after-load-lmswitch.prom',
     server: 'vLLM V1, 0.9.2 or newer',
     model: 'deepseek-v4-flash-vision-exp-ablit-dual',
-    gauges: { waiting: 0, running: 0, kv_cache: 0 },
+    gauges: { waiting_deferred: 0, asleep: 0, waiting: 0, running: 0, kv_cache: 0 },
     totals: {
       finished: 26,
       failed: 0,
@@ -123,7 +123,7 @@ const BODIES: Expected[] = [
     file: 'vllm-0.28-2026-09-a10-after-load-first-part.prom',
     server: 'vLLM V1, 0.9.2 or newer',
     model: 'Qwen/Qwen3-8B-AWQ',
-    gauges: { waiting: 0, running: 0, kv_cache: 0 },
+    gauges: { waiting_deferred: 0, asleep: 0, waiting: 0, running: 0, kv_cache: 0 },
     totals: {
       finished: 168,
       failed: 0,
@@ -140,7 +140,7 @@ const BODIES: Expected[] = [
     file: 'vllm-metal-2026-07-stuck-capacity-partial.prom',
     server: 'vLLM V1, 0.9.2 or newer',
     model: 'org/Model-27B-5bit',
-    gauges: { waiting: 6, running: 0, kv_cache: 0 },
+    gauges: { waiting_deferred: 0, waiting: 6, running: 0, kv_cache: 0 },
   },
   {
     backend: 'vllm',
@@ -247,14 +247,14 @@ const BODIES: Expected[] = [
     server: 'SGLang',
     model: '/models/R1',
     gauges: { running: 0, kv_cache: 0 },
-    totals: { finished: 217, failed: 157, prefix_hits: 2688 },
+    totals: { finished: 217, prefix_hits: 2688 }, // 157 were aborted: by their clients,
   },
   {
     backend: 'llamacpp',
     file: 'llamacpp-2024-windows-nan-idle-before-first-request.prom',
     server: 'llama.cpp before May 2025',
     gauges: { waiting: 0, running: 0, kv_cache: 0 },
-    totals: { prompt_tokens: 0, generation_tokens: 0, steps: 0 },
+    totals: { prompt_seconds: 0, decode_seconds: 0, prompt_tokens: 0, generation_tokens: 0, steps: 0 },
     malformed: 1,
   },
   {
@@ -268,14 +268,20 @@ const BODIES: Expected[] = [
     backend: 'llamacpp',
     file: 'llamacpp-2025-partial-llama.cpp-pr13196.prom',
     server: 'llama.cpp',
-    totals: { prompt_tokens: 143, generation_tokens: 673 },
+    totals: { prompt_seconds: 8.168, decode_seconds: 29.567, prompt_tokens: 143, generation_tokens: 673 },
   },
   {
     backend: 'llamacpp',
     file: 'llamacpp-2026-n-tokens-max-after-load.prom',
     server: 'llama.cpp of 2025 or newer',
     gauges: { waiting: 0, running: 0 },
-    totals: { prompt_tokens: 26129, generation_tokens: 10911, steps: 10420 },
+    totals: {
+      prompt_seconds: 32.378,
+      decode_seconds: 469.376,
+      prompt_tokens: 26129,
+      generation_tokens: 10911,
+      steps: 10420,
+    },
   },
   {
     backend: 'llamacpp',
@@ -283,6 +289,8 @@ const BODIES: Expected[] = [
     server: 'llama.cpp of 2025 or newer',
     gauges: { waiting: 0, running: 0 },
     totals: {
+      prompt_seconds: 187.669,
+      decode_seconds: 380.778,
       prompt_tokens: 1063080,
       generation_tokens: 50285,
       prefix_queries: 1063080,
@@ -296,6 +304,8 @@ const BODIES: Expected[] = [
     server: 'llama.cpp of 2025 or newer',
     gauges: { waiting: 0, running: 0 },
     totals: {
+      prompt_seconds: 0,
+      decode_seconds: 0,
       prompt_tokens: 0,
       generation_tokens: 0,
       prefix_queries: 0,
@@ -309,6 +319,8 @@ const BODIES: Expected[] = [
     server: 'llama.cpp of 2025 or newer',
     gauges: { waiting: 38, running: 2 },
     totals: {
+      prompt_seconds: 9.77401,
+      decode_seconds: 125.329,
       prompt_tokens: 1816,
       generation_tokens: 4269,
       prefix_queries: 2256,
@@ -322,6 +334,8 @@ const BODIES: Expected[] = [
     server: 'llama.cpp of 2025 or newer',
     gauges: { waiting: 0, running: 0 },
     totals: {
+      prompt_seconds: 0,
+      decode_seconds: 0,
       prompt_tokens: 0,
       generation_tokens: 0,
       prefix_queries: 0,

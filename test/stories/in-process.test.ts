@@ -3,12 +3,25 @@ import { prefixOf } from '../../src/model/backend.ts'
 import type { Endpoint } from '../../src/model/config.ts'
 import { configOf, playRuns } from '../playing.ts'
 import { EDGE_STORIES } from './edges.ts'
+import { FAULT_STORIES } from './faults.ts'
 import { HARDWARE_STORIES } from './hardware.ts'
 import { OTHER_STORIES } from './others.ts'
+import { SPEED_STORIES } from './speed.ts'
+import { STANDSTILL_STORIES } from './standstill.ts'
 import type { Served, Story } from './story.ts'
 import { VLLM_STORIES } from './vllm.ts'
 
-for (const story of [...VLLM_STORIES, ...OTHER_STORIES, ...HARDWARE_STORIES, ...EDGE_STORIES]) {
+const STORIES = [
+  ...VLLM_STORIES,
+  ...OTHER_STORIES,
+  ...HARDWARE_STORIES,
+  ...EDGE_STORIES,
+  ...FAULT_STORIES,
+  ...STANDSTILL_STORIES,
+  ...SPEED_STORIES,
+]
+
+for (const story of STORIES) {
   test(`${story.backend}: ${story.name}`, () => {
     expect(pushesOf(story)).toEqual(story.pushes)
   })

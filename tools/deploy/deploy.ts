@@ -3,11 +3,13 @@ import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { loadEnvFile } from '../../src/cli/env-file.ts'
 import { swallowed } from '../../src/cli/swallowed.ts'
+import { misspeltIn, unknownWords } from '../../src/config/known-names.ts'
 import { parseConfig } from '../../src/config/parse.ts'
 import { parseReceiver } from '../../src/config/receiver.ts'
 import { type CostLine, monthlyCost } from './cost.ts'
 import { functionsFor, timeoutOf } from './functions.ts'
 import { readPrices } from './prices.ts'
+import { reachOf } from './reach.ts'
 import { ownSecrets, saveSecrets } from './secrets.ts'
 import { type Deployment, parseDeployment } from './settings.ts'
 import { configuredFunctions, type FunctionName, type Variables, variablesOf } from './variables.ts'
@@ -33,9 +35,11 @@ async function deploy(args: string[]): Promise<number> {
   const env = process.env
   const parsed = parseDeployment(env)
   const names = configuredFunctions(env)
-  const problems = [...('problems' in parsed ? parsed.problems : []), ...problemsOf(names, env)]
+  const { problems: away, warnings } = reachOf(names, env, Boolean(env.DEPLOY_SUBNETS?.trim()))
+  const problems = [...('problems' in parsed ? parsed.problems : []), ...problemsOf(names, env), ...away]
   if ('problems' in parsed || problems.length > 0) return say(problems.join('\n'), 1)
   const { deployment } = parsed
+  for (const warning of warnings) say(`! ${warning}`, 0)
   if (await isBroken('node', ['esbuild.config.mjs'], env)) return 1
   say(plan(names, deployment, env), 0)
   // The stage goes along, so that the framework and we mean the same one.
@@ -57,7 +61,9 @@ function problemsOf(names: readonly FunctionName[], env: Variables): string[] {
       name === 'heartbeat-receive' ? parseReceiver(variables, LAMBDA) : parseConfig(name, variables, LAMBDA)
     return 'problems' in parsed ? parsed.problems : []
   })
-  return [...new Set(problems)]
+  // A misspelt name is passed to no function, so that none could refuse it.
+  const misspelt = misspeltIn(env).map((unknown) => `${unknown.name}: ${unknownWords(unknown)}`)
+  return [...new Set([...problems, ...misspelt])]
 }
 const LAMBDA = { lambda: true }
 

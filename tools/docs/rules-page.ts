@@ -1,5 +1,5 @@
 import { formatDuration } from '../../src/config/duration.ts'
-import { UNITS } from '../../src/config/units.ts'
+import { BREACH_SIGNS, UNITS } from '../../src/config/units.ts'
 import { RULE_IDS, specOf } from '../../src/rules/rules.ts'
 
 /** The page `docs/rules.md`. */
@@ -8,13 +8,13 @@ export function rulesPage(): string {
   const rows = RULE_IDS.map((id) => {
     const spec = specOf(id)
     const { exact } = UNITS[spec.unit]
-    const sign = spec.breach === 'above' ? '>' : '≥'
+    const sign = BREACH_SIGNS[spec.breach]
     return [
       `\`${id}\``,
       spec.firesWhen,
       spec.unit === 'switch' ? '' : spec.limit === undefined ? 'off' : `${sign} ${exact(spec.limit)}`,
       spec.clear === undefined ? '' : exact(spec.clear),
-      formatDuration(spec.for),
+      spec.runs === undefined ? formatDuration(spec.for) : `${spec.runs} runs`,
       spec.repeat === undefined ? 'none' : formatDuration(spec.repeat),
       String(spec.priority),
       spec.backends.join(' '),

@@ -264,6 +264,72 @@ function engines(): Sample[] {
       notifications: [notification('ttft', { value: 10, atLeast: true, context: busy })],
     },
     { name: 'time per token', notifications: [notification('itl', { value: 0.31, limit: 0.2, context: slow })] },
+    {
+      name: 'each token takes longer',
+      notifications: [
+        notification('token_time', { value: 1.98, usual: 0.0313, context: context({ numbers: { running: 1 } }) }),
+      ],
+    },
+    {
+      name: 'objective missed',
+      notifications: [notification('slo', { value: 0.912, within: 500, context: busy })],
+    },
+    {
+      name: 'nothing leaves the queue',
+      notifications: [
+        notification('stuck', {
+          value: 660,
+          context: context({ numbers: { waiting: 14, running: 1, kv_cache: 0.7 } }),
+        }),
+      ],
+    },
+    {
+      name: 'requests for a sleeping engine',
+      notifications: [
+        notification('stuck', {
+          value: 300,
+          held: { by: 'asleep' },
+          context: context({ numbers: { waiting: 3, running: 0 } }),
+        }),
+      ],
+    },
+    {
+      name: 'one engine of several stands still',
+      notifications: [
+        notification('stalled', { value: 2, subject: 'engine 2', held: { running: 0, waiting: 5 }, context: busy }),
+      ],
+    },
+    {
+      name: 'an engine called unhealthy',
+      notifications: [
+        notification('stalled', {
+          value: 0,
+          subject: 'engine 2',
+          held: { running: 3, waiting: 1, by: 'unhealthy' },
+          context: busy,
+        }),
+      ],
+    },
+    {
+      name: 'only deferred requests, and none moves',
+      notifications: [
+        notification('stalled', {
+          value: 2,
+          held: { by: 'deferred' },
+          context: context({ numbers: { waiting: 14, running: 0, waiting_deferred: 14 }, noProgress: true }),
+        }),
+      ],
+    },
+    {
+      name: 'prompts are read again and again',
+      notifications: [
+        notification('stalled', {
+          value: 0,
+          held: { by: 'rereading' },
+          context: context({ numbers: { waiting: 4, running: 2, kv_cache: 0.98 } }),
+        }),
+      ],
+    },
     { name: 'prefix hits', notifications: [notification('prefix_hits', { value: 0.65, usual: 0.34 })] },
     {
       name: 'prefix hits after a restart',

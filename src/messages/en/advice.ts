@@ -50,6 +50,8 @@ export const adviceEn: Catalogue['advice'] = {
   'ollama-vram': ({ share }) =>
     `Only ${n.percent(share)} of the model lies in GPU memory, the rest runs on the CPU: use a smaller model or context.`,
   'openai-model': () => 'Check the model name against /v1/models.',
+  'blocks-held': () =>
+    'The blocks leaked, often after aborted requests or transfers: nothing to resize. A restart frees them; note the version.',
   'vllm-metrics': () =>
     'Was the server started with --disable-log-stats, or upgraded to new metric names? npm run doctor tells.',
   'sglang-metrics': () => 'Start the server with --enable-metrics.',

@@ -1,3 +1,4 @@
+import { byRefusal } from '../by-refusal.ts'
 import type { Catalogue, Fact } from '../texts.ts'
 import { failuresEn } from './failures.ts'
 import { atLeast, capital, limit, n, requests } from './phrases.ts'
@@ -58,12 +59,15 @@ export const serverRulesEn = {
     'Upstream is healthy again',
     'Look at that upstream: is it up, and does its health route answer?',
   ),
-  rejected: counted(
-    'Gateway refuses requests',
-    'Gateway no longer refuses requests',
-    (count) => `${requests(count)} refused at admission`,
-    'The admission limit works as set: add a replica, or raise the limit if the engine has room.',
-  ),
+  rejected: {
+    ...counted(
+      'Gateway refuses requests',
+      'Requests are no longer refused',
+      (count) => `${requests(count)} refused at admission`,
+      'The admission limit works as set: add a replica, or raise the limit if the engine has room.',
+    ),
+    headline: ({ backend }) => (backend === 'vllm' ? 'Server refuses requests' : 'Gateway refuses requests'),
+  },
   stale: counted(
     'Gateway works with stale engine state',
     'Gateway has fresh engine state again',
@@ -92,12 +96,26 @@ export const serverRulesEn = {
     },
     todo: () => "Look at the server's queue and GPU; add a replica if load grew.",
   },
-  busy: plain(
-    'Server refuses requests: queue is full',
-    'The server is overloaded, not down: it refused our own request because its queue is full. Users are being refused too.',
-    'Server takes requests again',
-    'Add a replica or throttle at the entrance.',
-  ),
+  busy: byRefusal({
+    full: plain(
+      'Server refuses requests: queue is full',
+      'The server is overloaded, not down: it refused our own request because its queue is full. Users are being refused too.',
+      'Server takes requests again',
+      'Add a replica or throttle at the entrance.',
+    ),
+    'no-backend': plain(
+      'Gateway has no backend left',
+      'The gateway refused our own request: none of its backends is left, they failed or are in cool-down. Users are being refused too.',
+      'Server takes requests again',
+      "Look at the backends and at their errors in the gateway's log; a wrong key at a backend looks the same.",
+    ),
+    'own-limit': plain(
+      "Our own key's limit is reached",
+      'Our own request was refused for the limit or budget of the key that it is sent with. Other users may well be served.',
+      'Server takes requests again',
+      'Give the watcher a key with room of its own, or let it ask more rarely.',
+    ),
+  }),
   cold_load: {
     ...measured('Model had to be loaded', 'Model stays loaded', 'Loading the model took', n.seconds),
     todo: () => 'Raise OLLAMA_KEEP_ALIVE so that the model stays loaded between requests.',

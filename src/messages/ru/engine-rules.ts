@@ -31,11 +31,13 @@ export const engineRulesRu = {
   },
   queue_wait: measured('Запросы долго ждут', 'Запросы больше не ждут подолгу', 'Среднее ожидание в очереди', n.seconds),
   kv_cache: {
-    headline: () => 'KV-кэш почти заполнен',
-    now: ({ value, limit: max, at }) =>
+    headline: ({ running }) => (running === 0 ? 'KV-кэш не освобождается' : 'KV-кэш почти заполнен'),
+    now: ({ value, limit: max, at, running }) =>
       value === undefined
         ? 'KV-кэш почти заполнен.'
-        : `KV-кэш занят на ${n.percent(value)}${limit(max, n.percent)}${at === undefined ? '' : `, самый полный: ${at}`}.`,
+        : running === 0
+          ? `KV-кэш занят на ${n.percent(value)}${limit(max, n.percent)}, хотя ничего не считается: блоки не возвращаются${at === undefined ? '' : `, самый полный: ${at}`}.`
+          : `KV-кэш занят на ${n.percent(value)}${limit(max, n.percent)}${at === undefined ? '' : `, самый полный: ${at}`}.`,
     over: 'В KV-кэше снова есть место',
     peak: (value) => `занято было до ${n.percent(value)}`,
   },
@@ -46,6 +48,30 @@ export const engineRulesRu = {
     n.seconds,
   ),
   itl: measured('Токены идут медленно', 'Токены снова идут в обычном темпе', 'Время на токен, p99:', n.seconds),
+  token_time: {
+    headline: () => 'Каждый токен занимает больше времени',
+    now: tokenTime,
+    over: 'Токены снова идут с обычной скоростью',
+    peak: (value) => `в худший момент ${times(value)} дольше`,
+  },
+  queue_tail: measured(
+    'Часть запросов долго ждёт',
+    'Долго никто больше не ждёт',
+    'Ожидание в очереди, p95:',
+    n.seconds,
+  ),
+  e2e: measured('Запросы выполняются долго', 'Запросы снова выполняются быстро', 'Время запроса, p99:', n.seconds),
+  slo: {
+    headline: () => 'Первый токен слишком часто опаздывает',
+    now: ({ value, limit: max, within }) => {
+      const time = within === undefined ? 'вовремя' : `за ${n.seconds(within / 1_000)}`
+      if (value === undefined) return `Первый токен ${time} приходит слишком редко.`
+      const wanted = max === undefined ? '' : ` (нужно ${n.percent(max)})`
+      return `За последний час первый токен пришёл ${time} у ${n.percent(value)} запросов${wanted}, и сейчас не лучше.`
+    },
+    over: 'Первый токен снова приходит вовремя',
+    peak: (value) => `в худший момент вовремя только ${n.percent(value)}`,
+  },
   prefix_hits: {
     headline: () => 'Попаданий в префикс-кэш стало меньше',
     now: hits,
@@ -58,10 +84,21 @@ export const engineRulesRu = {
     over: 'Скорость генерации снова обычная',
     peak: (value) => `падение было до ${n.percent(value)}`,
   },
+  stuck: {
+    headline: ({ heldBy }) => (heldBy === 'asleep' ? 'Запросы ждут спящий движок' : 'Очередь стоит'),
+    now: stuck,
+    over: 'Очередь снова движется',
+    peak: (value) => `ни один запрос не завершался ${n.seconds(value)}`,
+    todo: ({ heldBy }) =>
+      heldBy === undefined
+        ? 'Смотрите, что сейчас считается: кэш может держать один длинный запрос. Отправьте запрос вручную; если висит, сохраните лог и перезапустите сервер.'
+        : whatHolds(heldBy),
+  },
   stalled: {
-    headline: () => 'Запросы есть, а движения нет',
+    headline: ({ heldBy }) => (heldBy === 'unhealthy' ? 'Движок неисправен' : 'Запросы есть, а движения нет'),
     now: stalled,
     over: 'Запросы снова движутся',
+    todo: ({ heldBy }) => heldBy && whatHolds(heldBy),
   },
   errors: {
     ...measured('Запросы завершаются ошибкой', 'Запросы снова проходят', 'Доля ошибок', n.percent),
@@ -80,11 +117,12 @@ export const engineRulesRu = {
 const ON_GPU: readonly (string | undefined)[] = ['vllm', 'tgi', 'sglang']
 
 /** `В очереди 42 запроса (порог 20), на GPU считается 16.` */
-function queue({ value, limit: max, running, backend }: Fact): string {
+function queue({ value, limit: max, running, backend, deferred = 0 }: Fact): string {
   if (value === undefined) return 'Запросы копятся в очереди.'
   const also =
     running === undefined ? '' : `, ${ON_GPU.includes(backend) ? 'на GPU ' : ''}считается ${n.count(running)}`
-  return `В очереди ${requests(value)}${limit(max, n.count)}${also}.`
+  const more = deferred > 0 ? `; ещё ${n.count(deferred)} отложено до адаптера или передачи KV-кэша` : ''
+  return `В очереди ${requests(value)}${limit(max, n.count)}${also}${more}.`
 }
 
 function growth({ value, waiting }: Fact): string {
@@ -95,17 +133,55 @@ function growth({ value, waiting }: Fact): string {
   return `${more}${waiting === undefined ? '' : `, теперь в ней ${n.count(waiting)}`}.`
 }
 
-function stalled({ running, waiting, value }: Fact): string {
+function workOf({ running, waiting }: Fact): string | undefined {
   const parts = [
     running === undefined ? undefined : `считается ${n.count(running)}`,
     waiting === undefined ? undefined : `ждёт ${n.count(waiting)}`,
   ].filter((part) => part !== undefined)
+  return parts.length === 0 ? undefined : parts.join(', ')
+}
+
+function stalled(fact: Fact): string {
+  const { value, heldBy } = fact
+  const work = workOf(fact)
   const runs =
-    value === undefined
+    value === undefined || value === 0
       ? ''
       : ` за ${n.count(value)} ${n.plural(value, { one: 'прогон', few: 'прогона', many: 'прогонов', other: 'прогона' })}`
-  const work = parts.length > 0 ? parts.join(', ') : 'работа есть'
-  return `По метрикам ${work}, но${runs} не завершился ни один запрос и не пришло ни одного токена: движок завис или его метрики застыли.`
+  if (heldBy === 'unhealthy') return `Сервер сам считает движок неисправным${work === undefined ? '' : `: ${work}`}.`
+  if (heldBy === 'deferred')
+    return `По метрикам ${work ?? 'запросы ждут'}, и все отложены: ждут адаптера или передачи KV-кэша. Движения нет${runs}.`
+  if (heldBy === 'rereading')
+    return `По метрикам ${work ?? 'работа есть'}. Промпты читаются снова и снова, но больше 10 минут не пришло ни одного токена.`
+  return `По метрикам ${work ?? 'работа есть'}, но${runs} не завершился ни один запрос и не пришло ни одного токена: движок завис или его метрики застыли.`
+}
+
+function stuck({ value, waiting, running, heldBy }: Fact): string {
+  const who = waiting === undefined ? 'Запросы ждут' : `В очереди ${requests(waiting)}`
+  const also = running === undefined ? '' : `, считается ${n.count(running)}`
+  if (heldBy === 'asleep') return `${who}${lastedFor(value)}: движок спит.`
+  if (heldBy === 'deferred')
+    return `${who}, все отложены: ждут адаптера или передачи KV-кэша. Вовремя не завершился ни один${lastedFor(value)}.`
+  return `${who}${also}, но вовремя не завершился ни один${lastedFor(value)}.`
+}
+
+function lastedFor(seconds: number | undefined): string {
+  return seconds === undefined ? '' : ` уже ${n.lasted(seconds * 1_000)}`
+}
+
+function whatHolds(heldBy: NonNullable<Fact['heldBy']>): string {
+  switch (heldBy) {
+    case 'unhealthy':
+      return 'Смотрите лог этого движка: до перезапуска его запросы висят.'
+    case 'asleep':
+      return 'Разбудите движок или направьте его запросы на другой.'
+    case 'deferred':
+      return 'Смотрите коннектор, который передаёт KV-кэш, и адаптеры: не больше ли их в работе, чем можно загрузить сразу?'
+    case 'rereading':
+      return 'Такие промпты не помещаются в кэш: уменьшите число одновременных запросов или их длину и перезапустите движок.'
+    default:
+      return heldBy satisfies never
+  }
 }
 
 function errors({ value, limit: max, failedBy }: Fact): string {
@@ -124,6 +200,13 @@ function throughput({ value, usual, running }: Fact): string {
   const work = running === undefined ? '' : ` при ${n.count(running)} в работе`
   if (usual === undefined) return `Генерация медленнее обычного на ${n.percent(value)}${work}.`
   return `${tokens(usual * Math.max(0, 1 - value))}/с${work}, обычно ${tokens(usual)}/с.`
+}
+
+function tokenTime({ value, usual, running }: Fact): string {
+  if (value === undefined) return 'Токен занимает больше времени, чем обычно при такой работе.'
+  const work = running === undefined ? '' : ` при ${n.count(running)} в работе`
+  if (usual === undefined) return `Токен занимает ${times(value)} больше времени, чем обычно${work}.`
+  return `Один токен занимает ${n.seconds(usual * value)}${work}, обычно ${n.seconds(usual)}.`
 }
 
 function sibling({ value }: Fact): string {
