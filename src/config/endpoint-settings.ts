@@ -8,7 +8,7 @@ import type { Value } from './values.ts'
 
 type OwnSettings = Pick<
   Endpoint,
-  'model' | 'authorization' | 'timeout' | 'sloTtft' | 'gpuUrl' | 'runbookUrl' | 'dashboardUrl'
+  'model' | 'authorization' | 'timeout' | 'sloTtft' | 'gpuUrl' | 'flaps' | 'runbookUrl' | 'dashboardUrl'
 >
 
 const SCRAPE_TIMEOUT = 5_000
@@ -31,6 +31,7 @@ export function readEndpointSettings(
   const gpuUrl = first('GPU_URL', PER_ENDPOINT.GPU_URL)?.value
   // A time-out that was not understood must not make a limit look out of reach.
   const timeout = first('TIMEOUT', PER_ENDPOINT.TIMEOUT)
+  const flaps = first('FLAPS', PER_ENDPOINT.FLAPS)
   const canary = backend === 'ollama' || backend === 'openai'
   return {
     model: first('MODEL', PER_ENDPOINT.MODEL)?.value,
@@ -38,6 +39,7 @@ export function readEndpointSettings(
     timeout: timeout ? (timeout.value ?? Number.POSITIVE_INFINITY) : canary ? CANARY_TIMEOUT : SCRAPE_TIMEOUT,
     sloTtft: first('SLO_TTFT', PER_ENDPOINT.SLO_TTFT)?.value,
     gpuUrl: gpuUrl && metricsUrl(gpuUrl),
+    flaps: flaps?.value === 'off' ? undefined : (flaps?.value ?? PER_ENDPOINT.FLAPS.fallback),
     runbookUrl: first('RUNBOOK_URL', PER_ENDPOINT.RUNBOOK_URL)?.value,
     dashboardUrl: first('DASHBOARD_URL', PER_ENDPOINT.DASHBOARD_URL)?.value,
   }
@@ -65,7 +67,7 @@ export function channelsFor(
 
 /** The one setting that may stand for every backend, as those of rules may. */
 function bareOf(setting: EndpointSetting): EndpointSetting[] {
-  return setting === 'SLO_TTFT' ? [setting] : []
+  return setting === 'SLO_TTFT' || setting === 'FLAPS' ? [setting] : []
 }
 
 /** The most specific of URL credentials, `_BEARER_TOKEN` and `_BASIC_AUTH`; two at the same level are a problem. */

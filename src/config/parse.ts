@@ -95,6 +95,7 @@ function sourcesEndpoint(env: Environment, backend: Backend, settings: RuleSetti
     url,
     ...none,
     timeout: 0,
+    flaps: undefined,
     runbookUrl: undefined,
     dashboardUrl: undefined,
     rules,

@@ -136,6 +136,12 @@ export const PER_ENDPOINT = {
     'time within which the first token should come, for the rule `slo`; also bare, as `SLO_TTFT`, for every backend',
     'off',
   ),
+  FLAPS: setting(
+    orOff(whole(2, 20)),
+    3,
+    'the beginning of the same incident within two hours that is told as "comes and goes"; its further ends and beginnings are silent until it is calm, or bad, for an hour. `off`: each is told. A bare `FLAPS` is for all backends',
+    '`3`',
+  ),
   RUNBOOK_URL: setting(link, undefined, 'opened by a tap on the message'),
   DASHBOARD_URL: setting(link, undefined, 'the same, where no runbook is set'),
   PUSH: setting(
@@ -180,14 +186,14 @@ export const RULE_SETTINGS = {
   PRIORITY: setting(whole(0, 10), undefined, 'priority of the push, 0 to 10'),
 } as const
 
-export const RULE_ENDINGS = ['LIMIT', 'CLEAR', 'FOR', 'REPEAT', 'PRIORITY'] as const
+export const RULE_ENDINGS = ['LIMIT', 'CLEAR', 'CRITICAL', 'FOR', 'REPEAT', 'PRIORITY'] as const
 export type RuleEnding = (typeof RULE_ENDINGS)[number]
 
 /** The per-endpoint variables that mean something for a backend. */
 export function endpointSettings(backend: Backend): EndpointSetting[] {
   const links = ['RUNBOOK_URL', 'DASHBOARD_URL', 'PUSH'] as const
-  if (backend === 'heartbeat-check') return [...links]
-  const all = ['BEARER_TOKEN', 'BASIC_AUTH', 'TIMEOUT', ...links] as const
+  if (backend === 'heartbeat-check') return ['FLAPS', ...links]
+  const all = ['BEARER_TOKEN', 'BASIC_AUTH', 'TIMEOUT', 'FLAPS', ...links] as const
   if (backend === 'dcgm') return [...all]
   const objective = rulesOf(backend).includes('slo') ? (['SLO_TTFT'] as const) : []
   return ['MODEL', 'GPU_URL', ...objective, ...all]

@@ -88,6 +88,13 @@ export const UNITS: Record<RuleUnit, UnitSpec> = {
     min: 0,
     max: 1_000_000,
   },
+  count: {
+    ...count,
+    mayBe: 'a whole number from 1',
+    read: (t) => (/^0*[1-9]\d{0,5}$/.test(t) ? Number(t) : undefined),
+    min: 0,
+    max: 1_000_000,
+  },
   '°C': {
     mayBe: 'a temperature in °C, such as 85',
     read: (text) => suffixed(text, /\s*°?c$/i),

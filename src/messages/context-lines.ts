@@ -55,6 +55,7 @@ export function contextLinesAfter(main: Notification, catalogue: Catalogue): Lin
 function verdictLine(main: Notification, context: AlertContext, catalogue: Catalogue): Line | undefined {
   const { verdict } = context
   if (!verdict || (main.rule === 'stalled' && verdict.kind === 'stalled')) return undefined
+  if (main.rule === 'restarts' && verdict.kind === 'restarted') return undefined
   return { text: catalogue.verdicts[verdict.kind](verdict, { restarted: context.restarted === true }), rank: 1 }
 }
 

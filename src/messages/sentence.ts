@@ -30,6 +30,7 @@ export function factOf(notification: Notification, catalogue: Catalogue): Fact {
     beat: notification.beat,
     gap: notification.gap,
     refusal: notification.refusal,
+    alternates: notification.alternates,
     failure: notification.failure,
     backend: context?.backend,
   })

@@ -70,6 +70,8 @@ export interface Endpoint {
   sloTtft?: number | undefined
   /** The GPU exporter beside this server. */
   gpuUrl: string | undefined
+  /** The beginning of an incident, of those within two hours, from which on it is told as coming and going; `undefined`: never. */
+  flaps: number | undefined
   runbookUrl: string | undefined
   dashboardUrl: string | undefined
   /** Names of the channels that hear of it; absent: those of the function. */

@@ -136,6 +136,6 @@ export function threadWith(ids: readonly string[], { facts }: Push): Thread {
 }
 
 /** It is to be heard; a reminder and an end may be quiet. */
-export function isWorse({ facts }: Push): boolean {
-  return facts.some(({ reason }) => reason === 'worse')
+export function isHeard({ facts }: Push): boolean {
+  return facts.some(({ reason }) => reason === 'worse' || reason === 'fired')
 }

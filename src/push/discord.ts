@@ -3,7 +3,7 @@ import {
   type Channel,
   earlierOf,
   field,
-  isWorse,
+  isHeard,
   jsonRequest,
   type Push,
   type PushRequest,
@@ -28,7 +28,7 @@ export const discord: Channel = {
     const anew = jsonRequest(addressOf(to, ''), content)
     const earlier = earlierOf(push)
     const [last, ...others] = [...earlier].reverse()
-    if (last === undefined || isWorse(push)) return { request: anew }
+    if (last === undefined || isHeard(push)) return { request: anew }
     const change = (id: string): PushRequest => ({
       ...jsonRequest(addressOf(to, `/messages/${id}`), content),
       method: 'PATCH',

@@ -4,7 +4,7 @@ import {
   type Channel,
   earlierOf,
   field,
-  isWorse,
+  isHeard,
   type Judgement,
   jsonRequest,
   threadWith,
@@ -30,7 +30,7 @@ export const slack: Channel = {
     if (first === undefined) return { request: call('chat.postMessage', {}) }
     return {
       before: call('chat.update', { ts: first }),
-      request: call('chat.postMessage', { thread_ts: first, ...(isWorse(push) && { reply_broadcast: true }) }),
+      request: call('chat.postMessage', { thread_ts: first, ...(isHeard(push) && { reply_broadcast: true }) }),
       anew: call('chat.postMessage', {}),
     }
   },

@@ -9,12 +9,14 @@ import { FIRST_READING, NO_TRAFFIC, SHORT_PAST, untilTwoReadings } from './unkno
 export const cacheRules = ruleset({
   kv_cache: {
     ...base,
+    symptom: true,
     firesWhen: 'the fullest KV cache of the endpoint reaches the limit',
     sign: '📦',
     about: 'engine',
     unit: 'share',
     breach: 'at-or-above',
     limit: 0.9,
+    critical: 0.98,
     clear: 0.85,
     for: 5 * MINUTE,
     priority: 7,
@@ -50,6 +52,7 @@ export const cacheRules = ruleset({
   },
   preemptions: {
     ...base,
+    symptom: true,
     firesWhen: 'more requests a second than the limit are thrown out of the KV cache to be computed again',
     sign: '🔁',
     about: 'engine',

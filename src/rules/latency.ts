@@ -10,10 +10,11 @@ import { FIRST_READING, NO_TRAFFIC, SHORT_PAST, tooFewObserved } from './unknown
 import { timePerTokenOf } from './workload.ts'
 
 const slow = { ...base, about: 'engine', sign: '🐢', idles: true } as const
+const symptom = { ...slow, symptom: true } as const
 
 export const latencyRules = ruleset({
   ttft: {
-    ...slow,
+    ...symptom,
     ...quantileOf('ttft', 99),
     firesWhen: 'the p99 of the time to first token in the window is above the limit',
     limit: 3,
@@ -25,7 +26,7 @@ export const latencyRules = ruleset({
     advise: ofEngine(),
   },
   itl: {
-    ...slow,
+    ...symptom,
     ...quantileOf('itl', 99),
     firesWhen: 'the p99 of the time per output token in the window is above the limit',
     limit: undefined,
@@ -35,7 +36,7 @@ export const latencyRules = ruleset({
     advise: ofEngine(lookAtGpu),
   },
   token_time: {
-    ...slow,
+    ...symptom,
     firesWhen:
       'the mean time per output token, at no more requests running than usual, rose above its own past by the limit',
     unit: 'times',
@@ -54,7 +55,7 @@ export const latencyRules = ruleset({
     advise: ofEngine(lookAtGpu),
   },
   queue_tail: {
-    ...slow,
+    ...symptom,
     ...quantileOf('queue_wait', 95),
     firesWhen: 'the p95 of the time in the queue in the window is above the limit',
     about: 'queue',
@@ -65,7 +66,7 @@ export const latencyRules = ruleset({
     advise: ofEngine(),
   },
   e2e: {
-    ...slow,
+    ...symptom,
     ...quantileOf('e2e', 99),
     firesWhen: 'the p99 of the time of a whole request in the window is above the limit',
     limit: undefined,

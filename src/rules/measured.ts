@@ -13,6 +13,8 @@ export interface Measured {
   usual?: number | undefined
   /** Where the number alone does not decide. */
   judgement?: Judgement
+  /** What told of it is gone without a word: where that is its end, it is not known to be over. */
+  forgotten?: true
   /** The condition changed into another one (a new XID): a new incident. */
   renewed?: boolean
 }

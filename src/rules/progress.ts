@@ -16,6 +16,7 @@ import { rateNow } from './workload.ts'
 export const progressRules = ruleset({
   throughput: {
     ...base,
+    symptom: true,
     firesWhen:
       'generated tokens a second, at the same number of requests running, fell below their own past by the limit',
     sign: '📉',
@@ -38,6 +39,7 @@ export const progressRules = ruleset({
   },
   stuck: {
     ...base,
+    symptom: true,
     firesWhen:
       'requests wait at every run, and since this long none has finished, or each that finished had waited longer; for an engine that sleeps on purpose 5 minutes are enough',
     sign: '🪨',
@@ -57,6 +59,7 @@ export const progressRules = ruleset({
   },
   stalled: {
     ...base,
+    symptom: true,
     firesWhen:
       'work is reported and nothing moved for this many runs and 60 seconds: the engine hangs, or its gauges are stale; each engine or rank for itself where the page names several. Prompts that are read again and again without a token for 12 minutes are no movement; an engine that the server calls unhealthy fires at once',
     sign: '🧊',

@@ -6,7 +6,7 @@ import { base, number, QUEUES, ruleset } from './rule.ts'
 import type { Snapshot } from './snapshot.ts'
 import { tooFewObserved } from './unknown.ts'
 
-const queue = { ...base, about: 'queue', delaysRequests: true, advise: ofEngine() } as const
+const queue = { ...base, symptom: true, about: 'queue', delaysRequests: true, advise: ofEngine() } as const
 /** Runs over which a queue must keep growing. */
 const GROWING_RUNS = 5
 
@@ -18,6 +18,7 @@ export const queueRules = ruleset({
     sign: '🐌',
     unit: 'requests',
     limit: 20,
+    critical: 200,
     clear: 10,
     priority: 8,
     backends: QUEUES,

@@ -37,6 +37,8 @@ export interface RuleSpec {
   clear?: number
   /** So many runs in a row it must be a breach, beside its time; absent: one. */
   runs?: number
+  /** A second limit: beyond it a running incident is told once more, as critical. `undefined`: none unless it is set. */
+  critical?: number
   for: number
   /** Between reminders while firing; `undefined`: none. */
   repeat: number | undefined
@@ -55,8 +57,12 @@ export interface RuleSpec {
   /** It is decided by this histogram's quantile or mean, which `doctor` checks against the server's buckets. */
   decidedBy?: { histogram: HistogramSignal; as: 'p95' | 'p99' | 'mean' }
 
+  /** A sign that work does not get through: of one endpoint all that fire are one incident. */
+  symptom?: true
   /** Closes as idle when no traffic came for 15 minutes. */
   idles?: true
+  /** A restart of the process that is asked says nothing about its end. */
+  outlivesRestart?: true
   /** While it fires, the numbers of these rules mean nothing. */
   holds?: 'all' | readonly string[]
   /** Compared with the endpoint's own past: what has lasted for a day is the new usual. */

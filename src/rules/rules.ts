@@ -11,6 +11,7 @@ import { latencyRules } from './latency.ts'
 import { progressRules } from './progress.ts'
 import { queueRules } from './queue.ts'
 import { reachabilityRules } from './reachability.ts'
+import { restartRules } from './restarts.ts'
 import type { RuleSpec } from './rule.ts'
 import { siblingRules } from './siblings.ts'
 import { watcherRules } from './watcher.ts'
@@ -28,6 +29,7 @@ export const RULES = {
   ...otherCacheRules,
   ...siblingRules,
   ...reachabilityRules,
+  ...restartRules,
   ...gpuRules,
   ...gatewayRules,
   ...canaryRules,

@@ -10,6 +10,7 @@ import { addToSlo } from '../signals/slo.ts'
 import { type Increases, increases, remember, sinceLast } from '../signals/window.ts'
 import type { EndpointState } from '../state/schema.ts'
 import { missingSignals, seenSignals } from './missing.ts'
+import { remappedOf, restartsOf } from './remembered.ts'
 import { type Motion, motionsOf, patienceFor, standOn, WHOLE } from './standstill.ts'
 
 /** One endpoint in one run: what was known before, what it answered, and what follows from both. */
@@ -79,6 +80,8 @@ export function takeSnapshot(
     recent: [...before.recent, recentOf(derived, backend, now)].slice(-RECENT),
     gpus: { ...before.gpus, ...Object.fromEntries(gpuNames(readings, backend).map((gpu) => [gpu, now])) },
     xids: xidsOf(before.xids, readings),
+    ...remappedOf(before, readings, now),
+    ...restartsOf(before, memory.restarted, readings.startedAt, now),
     ...(readings.model === undefined ? {} : { model: readings.model }),
   }
   const faults = [...readings.faults, ...derived.faults]

@@ -7,7 +7,7 @@ export type Judgement = 'breach' | 'between' | 'clear' | 'unknown'
 export interface Step {
   /** Absent: ok. */
   alert: Alert | undefined
-  reason?: 'fired' | 'repeated' | 'resolved'
+  reason?: 'fired' | 'resolved'
 }
 
 /** A pending alert that had no data for longer than this starts again. Milliseconds. */
@@ -22,7 +22,7 @@ export const CLEAR_RUNS = 2
 export function step(
   alert: Alert | undefined,
   judgement: Judgement,
-  rule: Pick<Rule, 'for' | 'repeat' | 'runs'> & Partial<Pick<Rule, 'breach'>>,
+  rule: Pick<Rule, 'for' | 'runs'> & Partial<Pick<Rule, 'breach'>>,
   at: { now: number; value?: number | undefined; interval?: number | undefined },
 ): Step {
   if (judgement === 'unknown') return { alert }
@@ -44,9 +44,7 @@ export function step(
     if (clearRuns < CLEAR_RUNS) return { alert: { ...alert, seenAt: now, clearRuns } }
     return { alert: { ...alert, seenAt: now, clearRuns }, reason: 'resolved' }
   }
-  const next = { ...seen(alert), clearRuns: 0 }
-  const due = rule.repeat !== undefined && alert.lastSentAt !== undefined && now - alert.lastSentAt >= rule.repeat
-  return due ? { alert: next, reason: 'repeated' } : { alert: next }
+  return { alert: { ...seen(alert), clearRuns: 0 } }
 }
 
 function peakOf(alert: Alert, value: number | undefined, breach: Rule['breach'] | undefined): { peak?: number } {

@@ -45,8 +45,9 @@ interface Published {
 function publishedOf(name: string, alias: NamedAlias, { page, table, selection, readings }: Reading) {
   const published = new Map<string, Published>()
   const samples = selection.choose(page.samples.get(name), alias)
+  const isOnly = samples.length === 1 && Object.keys(readings.subjects).every((known) => known === ONLY_GPU)
   for (const { labels, value, stamp } of samples) {
-    const subject = subjectOf(labels, table, samples.length === 1)
+    const subject = subjectOf(labels, table, isOnly)
     if (subject === undefined) continue
     const before = published.get(subject)?.value ?? Number.NaN
     const holds = table.subject?.kind === 'upstream' ? before <= value : before >= value

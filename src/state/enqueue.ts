@@ -2,7 +2,7 @@ import { defined } from '../model/defined.ts'
 import type { Notification } from '../model/notification.ts'
 import { type Legs, legsOf, withLegs } from './legs.ts'
 import { namesIn, type Routes, recipientsOf } from './recipients.ts'
-import type { Alert, Leg, Outgoing } from './schema.ts'
+import type { Incident, Leg, Outgoing } from './schema.ts'
 import { channelsTold, type Threads, waitsFor } from './threads.ts'
 
 /** What the outbox becomes in one run, before anything is sent. */
@@ -14,8 +14,8 @@ export interface Queueing {
   overtaken: ReadonlyMap<string, string>
   threads: Threads | undefined
   routes: Routes
-  /** Of each incident's alert, before this run. */
-  alertOf(notification: Notification): Pick<Alert, 'lastSentAt'> | undefined
+  /** What was known of its incident before this run. */
+  openBefore(notification: Notification): Pick<Incident, 'lastSentAt'> | undefined
   now: number
 }
 
@@ -41,10 +41,10 @@ function legsFor(
   notification: Notification,
   before: readonly Outgoing[],
   kept: readonly Outgoing[],
-  { threads, routes, alertOf }: Queueing,
+  { threads, routes, openBefore }: Queueing,
 ): Legs {
   const { incident, reason } = notification
-  const told = channelsTold(threads, incident, alertOf(notification))
+  const told = channelsTold(threads, incident, openBefore(notification))
   const names =
     reason === 'late' && before.length > 0
       ? before.flatMap((item) => untold(item, item.notification.incident === incident ? told : []))

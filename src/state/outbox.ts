@@ -1,10 +1,9 @@
 import { NOTIFLY } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
 import type { Notification } from '../model/notification.ts'
-import { alertKey } from './alert-key.ts'
 import { channelsToSpare, isAhead, legsOf, withLegs } from './legs.ts'
-import type { Alert, Leg, Outgoing, State, Thread } from './schema.ts'
-import { type Threads, withThread } from './threads.ts'
+import type { Leg, Outgoing, State, Thread } from './schema.ts'
+import { openIncident, type Threads, withThread } from './threads.ts'
 
 /** What came of trying to deliver one notification on one channel. */
 export interface Delivery {
@@ -67,7 +66,7 @@ const LONGEST_PAUSE = 5 * 60_000
 const EARLY = 30_000
 
 /**
- * Takes delivered and refused notifications out of the outbox, frees the others, and notes on each alert that it was
+ * Takes delivered and refused notifications out of the outbox, frees the others, and notes on each incident when it was
  * told. Works on whatever state is newest: another run may have written since the claim, and what that one has claimed
  * by now stays its own.
  * @param by the run that tried.
@@ -141,7 +140,7 @@ function threadsAfter(
   delivery: Delivery,
   { endpoints }: State,
 ): Threads | undefined {
-  const { incident, endpoint, rule, subject, firedAt, reason } = notification
+  const { incident, endpoint, reason } = notification
   const { channel = NOTIFLY, by = channel, thread } = delivery
   const isKnown = threads !== undefined && Object.hasOwn(threads, incident)
   if (reason !== 'fired' && reason !== 'worse' && reason !== 'repeated') {
@@ -151,23 +150,22 @@ function threadsAfter(
   }
   if (!thread && !isKnown) return threads
   // Until now the channel `notifly` was the only one, and knew without this.
-  const alert = endpoint === undefined ? undefined : endpoints[endpoint]?.alerts[alertKey(rule, subject)]
-  const wasTold = !isKnown && alert?.firedAt === firedAt && alert?.lastSentAt !== undefined
+  const open = endpoint === undefined ? undefined : openIncident(endpoints, endpoint, incident)
+  const wasTold = !isKnown && open?.lastSentAt !== undefined
   const before = wasTold ? withThread(threads ?? {}, incident, NOTIFLY, {}) : (threads ?? {})
   return withThread(before, incident, by, thread ?? {})
 }
 
-/** The endpoints with what was told noted on their alerts: copied once, since a thousand may be told of at once. */
+/** The endpoints, with `lastSentAt` set on the incidents that were delivered. Copied once: a thousand may be delivered at once. */
 function endpointsTold(state: State, delivered: readonly Notification[], now: number): State['endpoints'] {
   if (delivered.length === 0) return state.endpoints
   const endpoints = { ...state.endpoints }
-  for (const { endpoint, rule, subject, firedAt } of delivered) {
+  for (const { endpoint, incident } of delivered) {
     if (endpoint === undefined || !Object.hasOwn(endpoints, endpoint)) continue
     const entry = endpoints[endpoint]
-    const key = alertKey(rule, subject)
-    const alert: Alert | undefined = entry?.alerts[key]
-    if (!entry || alert?.firedAt !== firedAt) continue
-    endpoints[endpoint] = { ...entry, alerts: { ...entry.alerts, [key]: { ...alert, lastSentAt: now } } }
+    const [kind, open] = Object.entries(entry?.incidents ?? {}).find(([, { id }]) => id === incident) ?? []
+    if (!entry || kind === undefined || !open) continue
+    endpoints[endpoint] = { ...entry, incidents: { ...entry.incidents, [kind]: { ...open, lastSentAt: now } } }
   }
   return endpoints
 }

@@ -1,26 +1,20 @@
 import { NOTIFLY } from '../model/config.ts'
-import { ruleOf, subjectOf } from './alert-key.ts'
-import type { Alert, Outgoing, State, Thread } from './schema.ts'
+import type { Incident, Outgoing, State, Thread } from './schema.ts'
 
 export type Threads = NonNullable<State['threads']>
 
-/** The name of the span from fired to resolved of an endpoint's alert. */
-export function incidentOf(endpoint: string, rule: string, subject: string | undefined, firedAt = 0): string {
-  return `${endpoint}|${rule}|${subject ?? ''}@${firedAt}`
-}
-
 /**
  * The channels that were told of an incident. With the channel `notifly` alone nothing is written down for it: that it
- * was told stands on the alert.
+ * was told stands on the incident itself.
  */
 export function channelsTold(
   threads: Threads | undefined,
   incident: string,
-  alert: Pick<Alert, 'lastSentAt'> | undefined,
+  open: Pick<Incident, 'lastSentAt'> | undefined,
 ): string[] {
   const known = threads && Object.hasOwn(threads, incident) ? threads[incident] : undefined
   if (known) return Object.keys(known).filter((channel) => known[channel]?.left === undefined)
-  return alert?.lastSentAt === undefined ? [] : [NOTIFLY]
+  return open?.lastSentAt === undefined ? [] : [NOTIFLY]
 }
 
 export function threadOf(threads: Threads | undefined, incident: string, channel: string): Thread | undefined {
@@ -35,14 +29,16 @@ export function withThread(threads: Threads, incident: string, channel: string, 
   return Object.keys(own).length === 0 ? others : { ...others, [incident]: own }
 }
 
-/** Incidents that last: one for each alert that has one. */
-export function openIncidents({ endpoints }: Pick<State, 'endpoints'>): Set<string> {
-  const open = new Set<string>()
-  for (const [name, { alerts }] of Object.entries(endpoints)) {
-    for (const [key, { firedAt }] of Object.entries(alerts))
-      open.add(incidentOf(name, ruleOf(key), subjectOf(key), firedAt))
-  }
-  return open
+/** What the state knows of an incident of an endpoint. */
+export function openIncident(endpoints: State['endpoints'], endpoint: string, id: string): Incident | undefined {
+  if (!Object.hasOwn(endpoints, endpoint)) return undefined
+  return Object.values(endpoints[endpoint]?.incidents ?? {}).find((incident) => incident.id === id)
+}
+
+/** The ids of all that lasts. */
+function openIncidents({ endpoints }: Pick<State, 'endpoints'>): Set<string> {
+  const all = Object.values(endpoints).flatMap(({ incidents }) => Object.values(incidents))
+  return new Set(all.flatMap(({ id, over }) => (over ? [] : [id])))
 }
 
 /** The threads without those whose endpoint or rule is gone: their incident neither lasts nor waits to be told, nor is it still posted as over. */

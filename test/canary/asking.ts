@@ -13,6 +13,7 @@ export function endpointAt(url: string, change: Partial<Endpoint> = {}): Endpoin
     authorization: undefined,
     timeout: 5_000,
     gpuUrl: undefined,
+    flaps: undefined,
     runbookUrl: undefined,
     dashboardUrl: undefined,
     rules: [],

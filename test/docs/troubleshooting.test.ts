@@ -31,6 +31,8 @@ const FACTS: Fact[] = [
   { missing: 'm', backend: 'vllm' },
   { backend: 'vllm' },
   { running: 0 },
+  { alternates: true },
+  { value: 1 },
   { refusal: 'no-backend' },
   { refusal: 'own-limit' },
   { doubted: 'kv_cache' },

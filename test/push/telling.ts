@@ -57,15 +57,24 @@ export function createTelling(variables: Record<string, string>, { start = AT, i
       )
       const before = state.endpoints['chat/a'] ?? newEndpointState(now)
       const { threads } = state
-      const alertOf = ({ rule }: Notification) => before.alerts[rule]
-      const outbox = enqueue({ outbox: state.outbox, notifications, overtaken, threads, routes: config, alertOf, now })
-      const alerts = { ...before.alerts }
-      // As judging does: what fires is an alert of its endpoint.
-      for (const { rule, firedAt, reason } of notifications) {
-        if (reason === 'resolved' || reason === 'late') delete alerts[rule]
-        else alerts[rule] ??= { phase: 'firing', activeAt: firedAt, firedAt, seenAt: now, clearRuns: 0 }
+      const openBefore = ({ incident }: Notification) =>
+        Object.values(before.incidents).find(({ id }) => id === incident)
+      const outbox = enqueue({
+        outbox: state.outbox,
+        notifications,
+        overtaken,
+        threads,
+        routes: config,
+        openBefore,
+        now,
+      })
+      const incidents = { ...before.incidents }
+      // As following does: what fires is an incident of its endpoint.
+      for (const { rule, incident, firedAt, reason } of notifications) {
+        if (reason === 'resolved' || reason === 'late') delete incidents[rule]
+        else incidents[rule] ??= { id: incident, openedAt: firedAt, verdicts: [], symptoms: {}, begins: [firedAt] }
       }
-      state = { ...state, outbox, endpoints: { 'chat/a': { ...before, alerts } } }
+      state = { ...state, outbox, endpoints: { 'chat/a': { ...before, incidents } } }
       const claimed = claimDue(state, `run-${at}`, now, now + 50_000)
       state = through(claimed.state)
       const sent = await deliver(claimed.due, config, io, { state, now, deadline: now + 48_000, push })

@@ -28,6 +28,7 @@ interface Expected {
   malformed?: number
 }
 
+const NO_REMAPS = { gpu_remap_failed: 0, gpu_remapped_rows: 0 }
 const GPU = (n: number) => `GPU-00000000-0000-0000-0000-00000000000${n}`
 
 const BODIES: Expected[] = [
@@ -349,7 +350,7 @@ const BODIES: Expected[] = [
     server: 'DCGM exporter',
     subjects: {
       [GPU(0)]: { gpu_utilisation: 0, gpu_memory: 0, gpu_temperature: 25, gpu_xid: 0 },
-      [GPU(1)]: { gpu_memory: 0.000008 },
+      [GPU(1)]: { gpu_memory: 0.000008, gpu_throttle: 1 },
     },
   },
   {
@@ -360,14 +361,16 @@ const BODIES: Expected[] = [
       [`${GPU(0)}/mig 3`]: { gpu_memory: 10 / 19967 },
       [`${GPU(0)}/mig 5`]: { gpu_memory: 10 / 19967 },
       [`${GPU(0)}/mig 6`]: { gpu_memory: 10 / 19967, gpu_xid: 0 },
-      ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((n) => [GPU(n), { gpu_memory: 2 / 81228, gpu_xid: 0 }])),
+      ...Object.fromEntries(
+        [1, 2, 3, 4, 5, 6, 7].map((n) => [GPU(n), { gpu_memory: 2 / 81228, gpu_xid: 0, ...NO_REMAPS }]),
+      ),
     },
   },
   {
     backend: 'dcgm',
     file: 'dcgm-exporter-4.x-l4-k8s-ai-conformance-kops.prom',
     server: 'DCGM exporter with profiling (4.x)',
-    subjects: { [GPU(0)]: { gpu_utilisation: 0, gpu_memory: 0, gpu_temperature: 31 } },
+    subjects: { [GPU(0)]: { gpu_utilisation: 0, gpu_memory: 0, gpu_temperature: 31, ...NO_REMAPS } },
   },
   {
     backend: 'dcgm',

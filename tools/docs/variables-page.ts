@@ -50,6 +50,11 @@ const RULE_ROWS = [
     'by rule',
   ],
   ['<RULE>_CLEAR', 'where it is over; follows a changed limit in proportion when it is not set itself', 'by rule'],
+  [
+    '<RULE>_CRITICAL',
+    'a second limit: beyond it a running incident is told once more, with priority 9, and a new one has that at once; `off` for none',
+    '`200` for `waiting`, `98%` for `kv_cache`, else off',
+  ],
   ['<RULE>_FOR', 'how long the breach must last before it fires', 'by rule'],
   ['<RULE>_REPEAT', 'time between reminders while it fires, or `off`', '`4h`'],
   ['<RULE>_PRIORITY', 'priority of the push, a whole number from 0 to 10', 'by rule'],
@@ -68,8 +73,8 @@ const LOOKUP = `## Which variable counts
 The most specific one that is set. For the rule \`waiting\` of the endpoint \`chat/a\`:
 \`VLLM_CHAT_A_WAITING_LIMIT\` (endpoint), \`VLLM_CHAT_WAITING_LIMIT\` (group), \`VLLM_WAITING_LIMIT\` (backend),
 \`WAITING_LIMIT\` (every backend that has the rule), the default. Settings of an endpoint that are no rule's
-(\`VLLM_CHAT_A_MODEL\`, \`VLLM_CHAT_MODEL\`, \`VLLM_MODEL\`) are looked up the same way, without the bare form, but for
-\`PUSH\`, which has it.
+(\`VLLM_CHAT_A_MODEL\`, \`VLLM_CHAT_MODEL\`, \`VLLM_MODEL\`) are looked up the same way, without the bare form; \`FLAPS\`
+and \`PUSH\` have it.
 
 Names of endpoints and groups have a-z, 0-9 and - inside. A name may not read like the beginning of a setting
 (\`waiting\`, \`kv-cache\`), and two that would share variables (\`chat/a\` and \`chat-a\`) are refused. A variable that
