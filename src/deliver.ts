@@ -1,4 +1,5 @@
-import { openDispatcher } from './http/get.ts'
+import { openDispatcher } from './http/connections.ts'
+import { pushWays } from './http/ways.ts'
 import { withFields } from './log.ts'
 import { group } from './messages/group.ts'
 import { type ChannelConfig, type Config, functionName } from './model/config.ts'
@@ -61,7 +62,7 @@ export async function deliver(due: readonly Due[], config: Config, io: IO, optio
     ({ name, service }) => due.some(({ channel }) => channel === name) || service === 'alertmanager',
   )
   if (channels.length === 0) return sent
-  const connections = openDispatcher()
+  const connections = openDispatcher(pushWays(config))
   const interval = config.interval ?? usualInterval(options.state.gaps) ?? INTERVAL
   const delivering: Delivering = { ...options, config, io, dispatcher: connections.dispatcher, interval, sent }
   try {

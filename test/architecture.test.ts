@@ -37,7 +37,7 @@ const PURE = [
   /^src\/(model|config|backends|signals|rules|verdict|messages)\//,
   /^src\/state\/(schema|migrate|outbox|enqueue|legs|threads|recipients|alert-key)\.ts$/,
   /^src\/push\/(channel|services|text|stranger|write|notifly|ntfy|telegram|slack|discord|teams|pagerduty|alertmanager|webhook)\.ts$/,
-  /^src\/scrape\/(page|page-reader|sample-line|wanted|select|read|alias-reading|longest-line|gauges|counters|histograms|subjects)\.ts$/,
+  /^src\/scrape\/(page|page-reader|kept-series|sample-line|wanted|select|read|alias-reading|longest-line|gauges|counters|histograms|subjects)\.ts$/,
   /^tools\/simulator\/(engine|arrivals|machine|page|histogram|random|totals)\.ts$/,
   /^tools\/deploy\/(functions|alarms|reach|variables|settings|cost)\.ts$/,
 ]

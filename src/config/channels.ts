@@ -1,8 +1,10 @@
 import { type ChannelConfig, NOTIFLY, SERVICES, type Service } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import { isSecretParameter } from '../secrets/names.ts'
 import { readAddress } from './address.ts'
 import { type Environment, isSet, read, understand } from './environment.ts'
 import { readNotifly } from './notifly-channel.ts'
+import { readTls } from './reach.ts'
 import { formOf } from './services.ts'
 import { CHANNEL, GENERAL } from './settings.ts'
 import { suggest } from './suggest.ts'
@@ -58,6 +60,7 @@ function readChannel(env: Environment, name: string): ChannelConfig | undefined 
       read(env, `${variable}_LANGUAGE`, CHANNEL.LANGUAGE) ?? read(env, 'ALERT_LANGUAGE', GENERAL.ALERT_LANGUAGE),
     minPriority: read(env, `${variable}_MIN_PRIORITY`, CHANNEL.MIN_PRIORITY),
     fallback: undefined,
+    ...defined({ tls: readTls(env, [`${variable}_`, '']) }),
     auth: 'bearer',
     markdown: false,
   }

@@ -1,14 +1,16 @@
 import { type Backend, prefixOf } from '../model/backend.ts'
 import { type ChannelConfig, type Endpoint, NOTIFLY } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import { type Credentials, metricsUrl } from './address.ts'
 import { namedChannels } from './channels.ts'
 import { type Environment, type Found, find, namesFor } from './environment.ts'
+import { readReach } from './reach.ts'
 import { type EndpointSetting, endpointSettings, PER_ENDPOINT } from './settings.ts'
 import type { Value } from './values.ts'
 
 type OwnSettings = Pick<
   Endpoint,
-  'model' | 'authorization' | 'timeout' | 'sloTtft' | 'gpuUrl' | 'flaps' | 'runbookUrl' | 'dashboardUrl'
+  'model' | 'reach' | 'authorization' | 'timeout' | 'sloTtft' | 'gpuUrl' | 'flaps' | 'runbookUrl' | 'dashboardUrl'
 >
 
 const SCRAPE_TIMEOUT = 5_000
@@ -33,7 +35,9 @@ export function readEndpointSettings(
   const timeout = first('TIMEOUT', PER_ENDPOINT.TIMEOUT)
   const flaps = first('FLAPS', PER_ENDPOINT.FLAPS)
   const canary = backend === 'ollama' || backend === 'openai'
+  const reach = has('TLS_CA') ? readReach(env, namesFor(backend, scopes, '')) : undefined
   return {
+    ...defined({ reach }),
     model: first('MODEL', PER_ENDPOINT.MODEL)?.value,
     authorization: authorizationOf(env, backend, scopes, credentials),
     timeout: timeout ? (timeout.value ?? Number.POSITIVE_INFINITY) : canary ? CANARY_TIMEOUT : SCRAPE_TIMEOUT,

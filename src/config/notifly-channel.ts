@@ -1,6 +1,7 @@
 import { type ChannelConfig, NOTIFLY } from '../model/config.ts'
-import type { Environment } from './environment.ts'
-import { isSet, read } from './environment.ts'
+import { defined } from '../model/defined.ts'
+import { type Environment, isSet, read } from './environment.ts'
+import { readTls } from './reach.ts'
 import { GENERAL } from './settings.ts'
 
 /** The channel of `NOTIFLY_URL`. @param required a function in Lambda without another channel. */
@@ -23,7 +24,7 @@ export function readNotifly(env: Environment, required: boolean): ChannelConfig 
   return { ...settings, ...first, name: NOTIFLY, fallback }
 }
 
-type Server = Pick<ChannelConfig, 'url' | 'token' | 'variables'>
+type Server = Pick<ChannelConfig, 'url' | 'token' | 'variables' | 'tls'>
 
 function readServer(env: Environment, name: 'NOTIFLY' | 'NOTIFLY_FALLBACK', required: boolean): Server | undefined {
   const urlName = `${name}_URL` as const
@@ -46,7 +47,8 @@ function readServer(env: Environment, name: 'NOTIFLY' | 'NOTIFLY_FALLBACK', requ
     env.warnings.add(`${tokenName} is not set: most push servers refuse messages without a token`)
   }
   const url = `${base.origin}${base.pathname.replace(/\/+$/, '')}`
-  return { url, token: token ?? inUrl, variables: { url: urlName, token: tokenName } }
+  const tls = readTls(env, ['NOTIFLY_', ''])
+  return { url, token: token ?? inUrl, variables: { url: urlName, token: tokenName }, ...defined({ tls }) }
 }
 
 /** Takes the token out of an address that was pasted with it: `https://push.example.com/?token=…`. */

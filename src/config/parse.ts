@@ -7,6 +7,7 @@ import { channelsFor, readEndpointSettings, requireModel } from './endpoint-sett
 import { checkNames, type Named, type NamedEndpoints, readEndpoints } from './endpoints.ts'
 import { type Environment, environmentOf, isSet, namesFor, read, variableOf } from './environment.ts'
 import { refuseMisspelt, takeOffQuotes } from './known-names.ts'
+import { readOutward } from './reach.ts'
 import { readWorkers } from './receiver.ts'
 import { type RuleSettings, readRuleSettings, rulesBy } from './rule-settings.ts'
 import { GENERAL } from './settings.ts'
@@ -37,7 +38,8 @@ export function parseConfig(
   if (named.length === 0 && sources.length === 0)
     requireModel(env, backend, [readEndpointSettings(env, backend, [], undefined)])
   requireModel(env, backend, endpoints)
-  const state = readStatePlace(env, options.lambda)
+  const outward = readOutward(env)
+  const state = readStatePlace(env, options.lambda, outward)
   const general = readGeneral(env)
   checkCanary(env, backend, endpoints, general.canary)
   if (options.lambda && general.metrics === 'all' && endpoints.length > MANY_METRICS) warnOfCost(env, endpoints.length)
@@ -51,6 +53,7 @@ export function parseConfig(
     heard: channelsFor(env, backend, [], channels) ?? channelsByDefault(channels),
     state,
     ...general,
+    ...outward,
     secrets: [...env.secrets],
     warnings: [...env.warnings],
     ...(usedDefault ? { usedDefault } : {}),

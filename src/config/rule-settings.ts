@@ -122,6 +122,7 @@ function ruleOf(env: Environment, id: RuleId, said: readonly Said[]): Rule | und
     breach,
     limit,
     critical,
+    ...(limitSaid || clearSaid ? {} : { isDefault: true as const }),
     clear,
     ...defined({ runs: spec.runs }),
     for: first('FOR')?.value ?? spec.for,

@@ -21,7 +21,7 @@ export function factOf(notification: Notification, catalogue: Catalogue): Fact {
     waiting: held?.waiting ?? context?.numbers.waiting,
     deferred: context?.numbers.waiting_deferred,
     heldBy: held?.by,
-    over: notification.over,
+    span: notification.span,
     within: notification.within,
     missing: notification.modelMissing,
     signals: signalsOf(notification.missing, catalogue),

@@ -25,7 +25,7 @@ export interface Fact {
   /** Milliseconds within which the first token should come. */
   within?: number
   /** Milliseconds that were looked at, where the window had too few requests. */
-  over?: number
+  span?: number
   /** The model or worker that is not there. */
   missing?: string
   /** Signals that are not there, in words. */

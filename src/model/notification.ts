@@ -196,7 +196,7 @@ const ABOUT_FIELDS = {
     }),
   ),
   /** `queue_wait`, `ttft`: milliseconds over which there were enough requests, where the window had too few. */
-  over: unchecked<number>(),
+  span: unchecked<number>(),
   /** `slo`: milliseconds within which the first token should come. */
   within: unchecked<number>(),
   /** `restarts`: an older process answers in between, so that these are two servers at one address. */

@@ -38,6 +38,8 @@ export interface Rule {
   limit: number
   /** Beyond it the trouble is told as critical, once. */
   critical?: number | undefined
+  /** Nobody set the limit or the clear limit. */
+  isDefault?: true
   clear: number | undefined
   /** So many runs in a row it must be a breach; absent: one. */
   runs?: number

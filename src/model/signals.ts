@@ -169,12 +169,16 @@ export interface Readings {
   startedAt?: number
   /** The model for display, where the server names it. */
   model?: string
+  /** All that the page names, where they are several and none was chosen. */
+  models?: readonly string[]
   /** Which server, and roughly which version, the names on the page belong to. */
   server?: string
   /** The server's own settings, as published (`vllm:cache_config_info`). */
   settings: Record<string, string>
   /** Which series fed which signal: `waiting` → `vllm:num_requests_waiting`. */
   sources: Partial<Record<Signal, string>>
+  /** The failed requests are counted among the finished ones, although by another series. */
+  failedAmong?: true
   faults: DataFault[]
   /** Lines that could not be read. */
   malformed: number

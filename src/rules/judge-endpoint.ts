@@ -1,3 +1,5 @@
+import { TABLES } from '../backends/backends.ts'
+import type { BackendTable, ScrapedBackend } from '../model/backend.ts'
 import type { Rule } from '../model/rule.ts'
 import { alertKey, ruleOf, subjectOf } from '../state/alert-key.ts'
 import type { Alert, End } from '../state/schema.ts'
@@ -68,8 +70,9 @@ function holderOf({ id }: Rule, alerts: Readonly<Record<string, Alert>>): string
   })
 }
 
-function judgeRule(rule: Rule, heldBy: string | undefined, context: Context, out: EndpointJudgement): void {
+function judgeRule(set: Rule, heldBy: string | undefined, context: Context, out: EndpointJudgement): void {
   const { snapshot } = context
+  const rule = withLimitsOfSeries(set, snapshot)
   const before = snapshot.before.alerts
   for (const [key, alert] of Object.entries(before)) {
     if (ruleOf(key) === rule.id) out.alerts[key] = alert // stays, unless measured below
@@ -86,6 +89,18 @@ function judgeRule(rule: Rule, heldBy: string | undefined, context: Context, out
     out.decisions.push(...notMeasured(rule, others, heldBy, snapshot))
 }
 
+/** A series that counts more than others do brings its own limits, where nobody set any. */
+export function withLimitsOfSeries(rule: Rule, { backend, readings }: Pick<Snapshot, 'backend' | 'readings'>): Rule {
+  const table: BackendTable | undefined = TABLES[backend as ScrapedBackend]
+  if (!rule.isDefault || !readings || !table) return rule
+  for (const signal of rule.needs.signals) {
+    const alias = table.signals[signal]?.from.find(({ name }) => name === readings.sources[signal])
+    const limits = alias?.limits?.[rule.id]
+    if (limits) return { ...rule, ...limits }
+  }
+  return rule
+}
+
 function judgeSubject(
   measured: Measured,
   { rule, heldBy }: { rule: Rule; heldBy: string | undefined },
@@ -98,7 +113,13 @@ function judgeSubject(
   const before = snapshot.before.alerts[key]
   const alert = measured.renewed && judgement === 'breach' ? undefined : before
   const stepped = step(alert, judgement, rule, { now, value: measured.value, interval })
-  const next = afterStep(stepped.alert, alert, rule, heldBy ? 'held' : judgement, context)
+  const next = afterStep(
+    stepped.alert,
+    alert,
+    rule,
+    { judgement: heldBy ? 'held' : judgement, quiet: measured.quiet },
+    context,
+  )
   const byLimit = isUnderNewLimit(alert, rule, judgement)
   const reason = next.idle || byLimit ? 'resolved' : stepped.reason
   const ended = byLimit ? 'limit-changed' : endOf(next, measured)
@@ -153,7 +174,7 @@ function afterStep(
   alert: Alert | undefined,
   before: Alert | undefined,
   rule: Rule,
-  judgement: Judgement | 'held',
+  { judgement, quiet }: { judgement: Judgement | 'held'; quiet: boolean | undefined },
   context: Context,
 ): { alert: Alert | undefined; idle: boolean } {
   if (alert?.phase !== 'firing' || before?.phase !== 'firing') return { alert, idle: false }
@@ -168,7 +189,7 @@ function afterStep(
   const kept = { ...rest, ...byRestart }
   if (!rule.idles || !snapshot.readings)
     return { alert: { ...kept, ...(idleSince === undefined ? {} : { idleSince }) }, idle: false }
-  if (hasTraffic(snapshot)) return { alert: kept, idle: false }
+  if (!(quiet ?? !hasTraffic(snapshot))) return { alert: kept, idle: false }
   const since = idleSince ?? now
   return { alert: { ...kept, idleSince: since }, idle: judgement === 'unknown' && now - since >= IDLE }
 }

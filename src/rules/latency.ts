@@ -4,9 +4,10 @@ import { countWithin, QUANTILE_AT_LEAST } from '../signals/quantile.ts'
 import { SLO_AT_LEAST, sloShare } from '../signals/slo.ts'
 import { lookAtGpu, ofEngine } from '../verdict/advice.ts'
 import { type Measured, UNKNOWN } from './measured.ts'
+import { ofEachModel, ofModel } from './per-model.ts'
 import { base, MINUTE, type RuleSpec, ruleset } from './rule.ts'
 import type { Snapshot } from './snapshot.ts'
-import { FIRST_READING, NO_TRAFFIC, SHORT_PAST, tooFewObserved } from './unknown.ts'
+import { FIRST_READING, judgedSince, NO_TRAFFIC, SHORT_PAST, tooFewObserved, widenedTo } from './unknown.ts'
 import { timePerTokenOf } from './workload.ts'
 
 const slow = { ...base, about: 'engine', sign: '🐢', idles: true } as const
@@ -16,11 +17,15 @@ export const latencyRules = ruleset({
   ttft: {
     ...symptom,
     ...quantileOf('ttft', 99),
-    firesWhen: 'the p99 of the time to first token in the window is above the limit',
+    measure: ofEachModel(
+      'ttft',
+      ({ derived }) => ({ value: derived.numbers.ttft_p99, atLeast: derived.atLeast.includes('ttft_p99') }),
+      { whole: false },
+    ),
+    firesWhen: `the p99 of the time to first token in the window is above the limit; with fewer than ${QUANTILE_AT_LEAST} requests the window is widened, up to an hour; of each model where several share the server`,
     limit: 3,
     clear: 2,
     priority: 8,
-    backends: ['vllm', 'sglang'],
     tells: ['ttft_p99'],
     delaysRequests: true,
     advise: ofEngine(),
@@ -32,7 +37,6 @@ export const latencyRules = ruleset({
     limit: undefined,
     for: 5 * MINUTE,
     priority: 6,
-    backends: ['vllm', 'tgi', 'sglang'],
     advise: ofEngine(lookAtGpu),
   },
   token_time: {
@@ -45,7 +49,7 @@ export const latencyRules = ruleset({
     clear: 1.4,
     for: 10 * MINUTE,
     priority: 7,
-    backends: ['vllm', 'tgi', 'sglang', 'llamacpp'],
+    with: 'running',
     needs: { signals: ['itl', 'decode_seconds'], oneIsEnough: true, also: ['running'] },
     measure: (snapshot, _, { now }) => [slowerThanUsual(snapshot, now)],
     unknownReason: noTokenTime,
@@ -61,7 +65,6 @@ export const latencyRules = ruleset({
     about: 'queue',
     limit: undefined,
     priority: 7,
-    backends: ['vllm', 'tgi', 'tei', 'sglang'],
     delaysRequests: true,
     advise: ofEngine(),
   },
@@ -72,7 +75,6 @@ export const latencyRules = ruleset({
     limit: undefined,
     for: 5 * MINUTE,
     priority: 6,
-    backends: ['vllm', 'tgi', 'tei', 'sglang', 'gateway'],
     advise: ofEngine(),
   },
   slo: {
@@ -84,7 +86,6 @@ export const latencyRules = ruleset({
     breach: 'below',
     limit: 0.99,
     priority: 8,
-    backends: ['vllm', 'sglang'],
     needs: { signals: ['ttft'] },
     measure: (snapshot, rule, { now }) => [objective(snapshot, rule.limit, now)],
     unknownReason: ({ last, after }) =>
@@ -129,14 +130,20 @@ function objective({ after, window, endpoint }: Snapshot, limit: number, now: nu
 /** What the rules by one quantile of a histogram share. */
 function quantileOf<H extends 'ttft' | 'itl' | 'e2e' | 'queue_wait', P extends 95 | 99>(histogram: H, percent: P) {
   const name = `${histogram}_p${percent}` as DerivedSignal
+  const numberOf = ({ derived }: Snapshot) => ({
+    value: derived.numbers[name],
+    atLeast: derived.atLeast.includes(name),
+  })
   return {
     unit: 'seconds',
     needs: { signals: [histogram] },
-    measure: ({ derived }) => [{ value: derived.numbers[name], atLeast: derived.atLeast.includes(name) }],
-    unknownReason: (snapshot) =>
-      snapshot.derived.atLeast.includes(name)
+    measure: (snapshot) => [numberOf(snapshot)],
+    unknownReason: (snapshot, model) =>
+      ofModel(snapshot, model).derived.atLeast.includes(name)
         ? "only known to be at least this: the limit is above the server's largest bucket"
-        : tooFewObserved(histogram, QUANTILE_AT_LEAST, snapshot),
+        : tooFewObserved(histogram, QUANTILE_AT_LEAST, ofModel(snapshot, model)),
     decidedBy: { histogram, as: `p${percent}` },
+    since: (snapshot, model) => judgedSince(ofModel(snapshot, model), histogram),
+    describe: (snapshot, model) => widenedTo(ofModel(snapshot, model), histogram),
   } as const satisfies Partial<RuleSpec>
 }

@@ -15,6 +15,8 @@ export interface Measured {
   judgement?: Judgement
   /** What told of it is gone without a word: where that is its end, it is not known to be over. */
   forgotten?: true
+  /** Of a subject with traffic of its own: it has none. */
+  quiet?: boolean
   /** The condition changed into another one (a new XID): a new incident. */
   renewed?: boolean
 }

@@ -1,6 +1,6 @@
 import type { About } from '../model/notification.ts'
 import type { Advice } from '../verdict/advice-kinds.ts'
-import { base, QUEUES, ruleset } from './rule.ts'
+import { base, ruleset, SCRAPED } from './rule.ts'
 import type { Snapshot } from './snapshot.ts'
 
 export const restartRules = ruleset({
@@ -14,7 +14,7 @@ export const restartRules = ruleset({
     breach: 'at-or-above',
     limit: 3,
     priority: 8,
-    backends: [...QUEUES, 'dcgm', 'gateway'],
+    backends: SCRAPED,
     measure: ({ readings, after }) =>
       readings ? [{ value: after.restarts?.length ?? 0 }] : [{ judgement: 'unknown' }],
     outlivesRestart: true,

@@ -1,7 +1,8 @@
-import type { Backend } from '../model/backend.ts'
+import { TABLES } from '../backends/backends.ts'
+import { BACKENDS, type Backend, type ScrapedBackend } from '../model/backend.ts'
 import type { About, DerivedSignal, Notification } from '../model/notification.ts'
 import type { Needs, Rule, RuleUnit } from '../model/rule.ts'
-import type { HistogramSignal } from '../model/signals.ts'
+import type { HistogramSignal, Signal } from '../model/signals.ts'
 import type { Advice } from '../verdict/advice-kinds.ts'
 import type { Measured } from './measured.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -43,7 +44,12 @@ export interface RuleSpec {
   /** Between reminders while firing; `undefined`: none. */
   repeat: number | undefined
   priority: number
-  backends: readonly Backend[]
+  /** The only backends that have it. Absent: every one whose table has what the rule needs. */
+  backends?: readonly Backend[]
+  /** Of those, the ones on which it would say nothing, or nothing new. */
+  except?: readonly Backend[]
+  /** A signal that the table must have too, although the rule's number is none of it. */
+  with?: Signal
 
   needs?: Needs
   /** Its number for every subject of an endpoint. Absent: judged once for the whole run. */
@@ -81,9 +87,9 @@ export interface RuleSpec {
 }
 
 export const MINUTE = 60_000
-export const QUEUES = ['vllm', 'tgi', 'tei', 'sglang', 'llamacpp'] as const
 export const CANARIES = ['ollama', 'openai'] as const
-export const ALL = [...QUEUES, ...CANARIES, 'dcgm', 'gateway', 'heartbeat-check'] as const
+export const ALL = BACKENDS
+export const SCRAPED = Object.keys(TABLES) as ScrapedBackend[]
 
 export const base = { breach: 'above', for: 0, repeat: 4 * 60 * MINUTE } as const
 /** A condition that holds or does not. */

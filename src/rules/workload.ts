@@ -20,7 +20,11 @@ export function lookBack(snapshot: Snapshot): { since: Increases; from: number }
   if (!history || history.times.length < 2) return undefined
   let from = history.times.length - 2
   let since = snapshot.last
-  while (since && from > 0 && (since.seconds < SHORTEST || (since.counters.finished ?? ENOUGH) < ENOUGH)) {
+  while (
+    since &&
+    from > snapshot.windowFrom &&
+    (since.seconds < SHORTEST || (since.counters.finished ?? ENOUGH) < ENOUGH)
+  ) {
     from -= 1
     since = increases(history, from) ?? since
   }

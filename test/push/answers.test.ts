@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { openDispatcher } from '../../src/http/get.ts'
+import { openDispatcher } from '../../src/http/connections.ts'
 import type { ChannelConfig, Service } from '../../src/model/config.ts'
 import { type PushOutcome, push } from '../../src/push/push.ts'
 import { serve } from '../scrape/loopback.ts'

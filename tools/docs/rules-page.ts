@@ -1,6 +1,6 @@
 import { formatDuration } from '../../src/config/duration.ts'
 import { BREACH_SIGNS, UNITS } from '../../src/config/units.ts'
-import { RULE_IDS, specOf } from '../../src/rules/rules.ts'
+import { backendsOf, RULE_IDS, specOf } from '../../src/rules/rules.ts'
 
 /** The page `docs/rules.md`. */
 export function rulesPage(): string {
@@ -18,7 +18,7 @@ export function rulesPage(): string {
       spec.runs === undefined ? formatDuration(spec.for) : `${spec.runs} runs`,
       spec.repeat === undefined ? 'none' : formatDuration(spec.repeat),
       String(spec.priority),
-      spec.backends.join(' '),
+      backendsOf(id).join(' '),
     ]
   })
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`

@@ -1,6 +1,6 @@
 import { FAILURE_KINDS, type Failure } from '../../src/model/failure.ts'
 import type { AlertContext, Notification, Numbers, Verdict } from '../../src/model/notification.ts'
-import { RULE_IDS, type RuleId, specOf } from '../../src/rules/rules.ts'
+import { backendsOf, RULE_IDS, type RuleId, specOf } from '../../src/rules/rules.ts'
 
 /** A message as a reader may get it: what it shows, and the notifications of its group. */
 export interface Sample {
@@ -36,8 +36,8 @@ export function samples(): Sample[] {
 function plainSamples(written: readonly Sample[]): Sample[] {
   const shown = new Set(written.flatMap(({ notifications }) => notifications.map(({ rule }) => rule)))
   return RULE_IDS.filter((id) => !shown.has(id)).map((id) => {
-    const { limit = 1, backends } = specOf(id)
-    const [backend = 'vllm'] = backends
+    const { limit = 1 } = specOf(id)
+    const [backend = 'vllm'] = backendsOf(id)
     return { name: id, notifications: [notification(id, { value: limit * 1.1, limit, context: context({ backend }) })] }
   })
 }
@@ -330,6 +330,16 @@ function engines(): Sample[] {
         }),
       ],
     },
+    {
+      name: 'few requests that wait long',
+      notifications: [
+        notification('queue_wait', {
+          value: 41,
+          span: 14 * MINUTE,
+          context: context({ numbers: { waiting: 5, running: 1, queue_wait: 41 } }),
+        }),
+      ],
+    },
     { name: 'prefix hits', notifications: [notification('prefix_hits', { value: 0.65, usual: 0.34 })] },
     {
       name: 'prefix hits after a restart',
@@ -423,6 +433,8 @@ function downs(): Sample[] {
     timeout: { kind: 'timeout' },
     cut: { kind: 'cut', code: 'UND_ERR_SOCKET' },
     tls: { kind: 'tls', code: 'CERT_HAS_EXPIRED' },
+    proxy: { kind: 'proxy', status: 407, detail: 'proxy.corp:3128' },
+    'not-http': { kind: 'not-http', code: 'HTTPParserError', detail: 'Missing expected CR after header value' },
     'not-authorised': { kind: 'not-authorised', status: 401, detail: 'Authentication required' },
     'not-found': { kind: 'not-found', status: 404 },
     http: { kind: 'http', status: 500, detail: 'Internal Server Error' },
@@ -431,6 +443,7 @@ function downs(): Sample[] {
     'not-prometheus': { kind: 'not-prometheus', detail: 'Sign in' },
     compressed: { kind: 'compressed' },
     'too-large': { kind: 'too-large' },
+    'headers-too-large': { kind: 'headers-too-large', code: 'UND_ERR_HEADERS_OVERFLOW' },
     'stream-error': { kind: 'stream-error', detail: 'CUDA error: out of memory' },
     'bad-answer': { kind: 'bad-answer' },
     other: { kind: 'other' },

@@ -2,7 +2,7 @@ import { formatDuration } from '../../src/config/duration.ts'
 import { clearOf, limitOf } from '../../src/config/limits.ts'
 import { CHANNEL, GENERAL, NAMING, PER_ENDPOINT, type Setting } from '../../src/config/settings.ts'
 import { UNITS } from '../../src/config/units.ts'
-import { RULE_IDS, specOf } from '../../src/rules/rules.ts'
+import { backendsOf, RULE_IDS, specOf } from '../../src/rules/rules.ts'
 
 /** The table of all variables as markdown, ending in a line feed: in the README and in `docs/variables.md`. */
 export function variablesTable(): string {
@@ -106,7 +106,7 @@ function rulesTable(): string {
         formatDuration(spec.for),
         spec.repeat === undefined ? 'off' : formatDuration(spec.repeat),
         String(spec.priority),
-        spec.backends.join(' '),
+        backendsOf(id).join(' '),
       ]
     }),
   )
