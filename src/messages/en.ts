@@ -165,6 +165,7 @@ export const en: Catalogue = {
     otherNumbers,
     drains: (minutes) => `At this rate the queue is empty in about ${n.estimate(minutes * 60)}.`,
     kvFull: (minutes) => `At this rate the KV cache is full in about ${n.estimate(minutes * 60)}.`,
+    partlyOut: (upstreams) => `Partly out: ${upstreams}.`,
     gpu,
     spark: (bars, first, last, minutes, what) =>
       `${what === undefined ? '' : `${what} `}${bars} ${first} → ${last}${minutes === undefined ? '' : ` in ${n.seconds(minutes * 60)}`}`,

@@ -166,6 +166,7 @@ export const ru: Catalogue = {
     otherNumbers,
     drains: (minutes) => `Такими темпами очередь разойдётся примерно за ${n.estimate(minutes * 60)}.`,
     kvFull: (minutes) => `Такими темпами KV-кэш заполнится примерно через ${n.estimate(minutes * 60)}.`,
+    partlyOut: (upstreams) => `Частично недоступны: ${upstreams}.`,
     gpu,
     spark: (bars, first, last, minutes, what) =>
       `${what === undefined ? '' : `${what} `}${bars} ${first} → ${last}${minutes === undefined ? '' : ` за ${n.seconds(minutes * 60)}`}`,

@@ -179,6 +179,8 @@ export interface Readings {
   sources: Partial<Record<Signal, string>>
   /** The failed requests are counted among the finished ones, although by another series. */
   failedAmong?: true
+  /** Significant digits to which counters are printed, where they are few. */
+  digits?: number
   faults: DataFault[]
   /** Lines that could not be read. */
   malformed: number

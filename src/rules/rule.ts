@@ -75,6 +75,8 @@ export interface RuleSpec {
   ownPast?: true
   /** Only in a group of at least this many endpoints. */
   groupOf?: number
+  /** Of a group as a whole, not of each of its endpoints. */
+  ofGroup?: true
 
   /** What a notification carries so that message and end can say what it was. */
   describe?: (snapshot: Snapshot, subject: string | undefined) => About
