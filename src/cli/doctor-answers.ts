@@ -26,7 +26,9 @@ export async function checkAnswers(config: Config): Promise<boolean> {
       return `${head}\n  no answer: ${what}\n  → ${todo}`
     }
     const gauges = observation.up ? observation.readings.gauges : {}
-    const values = Object.entries(gauges).map(([name, gauge]) => `${name} ${gauge.value.toFixed(3)} s`)
+    const values = Object.entries(gauges).map(([name, gauge]) =>
+      name === 'vram_share' ? `${name} ${Math.round(gauge.value * 100)} %` : `${name} ${gauge.value.toFixed(3)} s`,
+    )
     const beat = observation.up === true && observation.beat ? [beatText(observation.beat.age)] : []
     return [
       `${head}`,

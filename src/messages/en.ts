@@ -35,6 +35,7 @@ const SIGNALS: Readonly<Record<string, string>> = {
   gpu_remap_failed: 'row remap failures',
   gpu_remapped_rows: 'remapped memory rows',
   gpu_throttle: 'reasons of the clocks',
+  vram_share: 'share in GPU memory',
   observer_degraded: 'observer state',
   upstream_health: 'upstream health',
   admission_rejected: 'refused requests',

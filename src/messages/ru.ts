@@ -35,6 +35,7 @@ const SIGNALS: Readonly<Record<string, string>> = {
   gpu_remap_failed: 'сбои замены строк памяти',
   gpu_remapped_rows: 'заменённые строки памяти',
   gpu_throttle: 'причины снижения частот',
+  vram_share: 'доля в памяти GPU',
   observer_degraded: 'состояние наблюдателя шлюза',
   upstream_health: 'здоровье апстримов',
   admission_rejected: 'отклонённые запросы',

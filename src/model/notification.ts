@@ -89,6 +89,7 @@ export type DerivedSignal =
   | 'canary_prefill'
   | 'canary_decode'
   | 'canary_ttft'
+  | 'vram_share'
   | 'beat_age'
   | 'observer_degraded'
   | 'upstream_health'

@@ -100,7 +100,9 @@ function failedByOf({ window }: Snapshot): Partial<AlertContext> {
   let all = 0
   for (const [labels, n] of Object.entries(window?.byLabels.failed ?? {})) {
     all += n
-    const name = /(?:^|,)(?:upstream|server|err|error_type|exception_class|error_code|reason)="((?:[^"\\]|\\.)*)"/.exec(labels)?.[1]
+    const name = /(?:^|,)(?:upstream|server|err|error_type|exception_class|error_code|reason)="((?:[^"\\]|\\.)*)"/.exec(
+      labels,
+    )?.[1]
     if (name) failures.set(name, (failures.get(name) ?? 0) + n)
   }
   for (const [labels, n] of Object.entries(window?.byLabels.http_failed ?? {})) {

@@ -38,6 +38,8 @@ export interface RuleSpec {
   clear?: number
   /** So many runs in a row it must be a breach, beside its time; absent: one. */
   runs?: number
+  /** While one of these fires, one run is proof enough. */
+  provenBy?: readonly string[]
   /** A second limit: beyond it a running incident is told once more, as critical. `undefined`: none unless it is set. */
   critical?: number
   for: number

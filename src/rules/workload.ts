@@ -108,7 +108,10 @@ export function pastWorkloadOf(before: EndpointState, now: number): PastWorkload
 
 /** Learns from a run in which nothing was wrong. */
 export function learnFrom(snapshot: Snapshot, work: Workload | undefined, now: number): EndpointState['baselines'] {
-  const values: Record<string, number | undefined> = { hits: snapshot.derived.numbers.prefix_hit_share }
+  const values: Record<string, number | undefined> = {
+    hits: snapshot.derived.numbers.prefix_hit_share,
+    vram: snapshot.derived.numbers.vram_share,
+  }
   if (work) {
     values.arrivals = work.arrivalsPerSecond
     values.time = work.timePerToken

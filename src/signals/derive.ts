@@ -24,6 +24,7 @@ const GAUGES = [
   'canary_prefill',
   'canary_decode',
   'canary_ttft',
+  'vram_share',
   'beat_age',
   'observer_degraded',
 ] as const satisfies readonly (GaugeSignal & DerivedSignal)[]

@@ -17,6 +17,17 @@ export const faultRulesEn = {
     (count) => `${n.count(count)} KV ${n.plural(count, { one: 'transfer', other: 'transfers' })} failed or expired`,
     'Not a matter of load: look at the other side of the transfer, the network between both, and the log of the connector.',
   ),
+  cpu_fallback: {
+    headline: () => 'Model runs on the CPU now',
+    now: ({ value, usual }) =>
+      value === undefined || usual === undefined
+        ? 'The model no longer lies in GPU memory.'
+        : `Only ${n.percent(usual * Math.max(0, 1 - value))} of the model lies in GPU memory, usually ${n.percent(usual)}: the rest runs on the CPU, many times slower.`,
+    over: 'Model is in GPU memory again',
+    peak: (value) => `down by ${n.percent(value)} at worst`,
+    todo: () =>
+      'Does nvidia-smi still show the GPU (driver update, sleep)? Then restart Ollama, and see what else holds its memory.',
+  },
   pool: {
     headline: ({ value }) =>
       value === undefined || value === 0 ? 'No replica of the group answers' : 'Too few replicas answer',

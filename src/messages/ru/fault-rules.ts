@@ -18,6 +18,17 @@ export const faultRulesRu = {
       `${n.plural(count, { one: 'сорвалась', other: 'сорвалось' })} ${n.count(count)} ${n.plural(count, { one: 'передача', few: 'передачи', many: 'передач', other: 'передачи' })} KV-кэша`,
     'Дело не в нагрузке: смотрите вторую сторону передачи, сеть между ними и лог коннектора.',
   ),
+  cpu_fallback: {
+    headline: () => 'Модель теперь считает CPU',
+    now: ({ value, usual }) =>
+      value === undefined || usual === undefined
+        ? 'Модель больше не лежит в памяти GPU.'
+        : `В памяти GPU только ${n.percent(usual * Math.max(0, 1 - value))} модели, обычно ${n.percent(usual)}: остальное считает CPU, во много раз медленнее.`,
+    over: 'Модель снова в памяти GPU',
+    peak: (value) => `падение было до ${n.percent(value)}`,
+    todo: () =>
+      'Виден ли GPU в nvidia-smi (обновление драйвера, сон)? Затем перезапустите Ollama и проверьте, кто ещё занял память.',
+  },
   pool: {
     headline: ({ value }) =>
       value === undefined || value === 0 ? 'Ни одна реплика группы не отвечает' : 'Отвечает слишком мало реплик',
