@@ -31,7 +31,9 @@ const oneHttpParser = {
     }))
     bundler.onLoad({ filter: /./, namespace: 'packed' }, ({ path }) => {
       const bytes = brotliCompressSync(createRequire(import.meta.url)(path)).toString('base64')
-      return { contents: `module.exports = require('node:zlib').brotliDecompressSync(Buffer.from('${bytes}', 'base64'))` }
+      return {
+        contents: `module.exports = require('node:zlib').brotliDecompressSync(Buffer.from('${bytes}', 'base64'))`,
+      }
     })
   },
 }

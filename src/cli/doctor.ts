@@ -39,7 +39,7 @@ export async function doctor(backends: Backend | readonly Backend[], options: { 
   }
   const notes = [...configs.flatMap(({ warnings }) => warnings), ...envFileNotes('.env')]
   for (const note of new Set(notes)) console.log(`! ${note}`)
-  const checks = await checkWatcher(configs, process.versions.node)
+  const checks = await checkWatcher(configs, process.versions.node, options)
   const secrets = configs.flatMap((config) => config.secrets)
   for (const { ok, line } of checks) console.log(mask(`${ok ? '' : 'PROBLEM '}${line}`, secrets))
   let healthy = checks.every(({ ok }) => ok)
@@ -86,7 +86,7 @@ const WORDS: Record<PushOutcome['kind'], string> = {
 /** Tests every channel by itself and prints what each answered; fallbacks too: one that is only asked when another is away would be found wrong only then. @returns whether all took it. */
 export async function testPush(config: Config): Promise<boolean> {
   if (config.channels.length === 0) {
-    console.log('push: no NOTIFLY_URL is set, nor a PUSH_<NAME>')
+    console.log('push: no channel is set: set NOTIFLY_URL and NOTIFLY_TOKEN, or PUSH_<NAME>')
     return false
   }
   const spares = config.channels.flatMap(({ fallback }) => (fallback?.isSpare ? [fallback] : []))

@@ -98,6 +98,9 @@ describe('doctor --push', () => {
   })
 
   test('says that nothing is configured', async () => {
-    expect(await testPushes({})).toEqual([1, ['push: no NOTIFLY_URL is set, nor a PUSH_<NAME>']])
+    expect(await testPushes({})).toEqual([
+      1,
+      ['push: no channel is set: set NOTIFLY_URL and NOTIFLY_TOKEN, or PUSH_<NAME>'],
+    ])
   })
 })
