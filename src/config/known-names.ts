@@ -1,6 +1,7 @@
 import { BACKENDS } from '../backends/backends.ts'
 import { type Backend, prefixOf } from '../model/backend.ts'
 import { RULE_IDS, rulesOf } from '../rules/rules.ts'
+import { isChannelVariable } from './channels.ts'
 import { type Environment, unquoted, variableOf } from './environment.ts'
 import { isForeign } from './foreign-names.ts'
 import { endpointSettings, GENERAL, RULE_ENDINGS } from './settings.ts'
@@ -37,6 +38,7 @@ const EXACT: ReadonlySet<string> = new Set([
   'METRICS_URL',
   'OLLAMA_URL',
   'HEARTBEAT_WORKERS',
+  'PUSH',
   ...ruleSettings(RULE_IDS),
   ...BACKENDS.flatMap((backend) => {
     const lists = backend === 'heartbeat-check' ? [] : ['ENDPOINTS', 'TARGETS']
@@ -134,7 +136,7 @@ function scopesOf(env: Variables): AllScopes {
 }
 
 function isKnown(name: string, all: AllScopes): boolean {
-  if (EXACT.has(name)) return true
+  if (EXACT.has(name) || isChannelVariable(name)) return true
   return [...all].some(([prefix, scopes]) => {
     if (!name.startsWith(`${prefix}_`)) return false
     const rest = name.slice(prefix.length + 1)
