@@ -16,6 +16,8 @@ export interface ObserveOptions {
   /** Epoch milliseconds by which every answer must be there; what comes later is a failed scrape. */
   deadline: number
   runId: string
+  /** Sees the bodies as they come, piece by piece: for a recording. */
+  onChunk?: (endpoint: Endpoint, source: 'server' | 'gpu', chunk: Uint8Array) => void
 }
 
 /**
@@ -72,8 +74,7 @@ async function ask(config: Config, io: IO, options: ObserveOptions): Promise<Obs
   }
 }
 
-interface ScrapeAll {
-  now: number
+interface ScrapeAll extends Pick<ObserveOptions, 'now' | 'onChunk'> {
   signal: AbortSignal
   dispatcher: unknown
 }
@@ -86,11 +87,14 @@ function scrapeAll(
   const enter = createEntrance()
   const askOne = async (endpoint: Endpoint): Promise<Observation> => {
     const start = performance.now()
+    const { onChunk: tap, ...asking } = options
+    const onChunk = (source: 'server' | 'gpu') =>
+      tap && { onChunk: (chunk: Uint8Array) => tap(endpoint, source, chunk) }
     const [answer, gpu] = await Promise.all([
-      scrape(endpoint, TABLES[backend], options),
+      scrape(endpoint, TABLES[backend], { ...asking, ...onChunk('server') }),
       endpoint.gpuUrl === undefined
         ? undefined
-        : scrapeGpu(endpoint.gpuUrl, TABLES.dcgm, { ...options, timeout: endpoint.timeout }),
+        : scrapeGpu(endpoint.gpuUrl, TABLES.dcgm, { ...asking, ...onChunk('gpu'), timeout: endpoint.timeout }),
     ])
     const took = performance.now() - start
     return { ...(answer as Answer), endpoint, took, ...(gpu === undefined ? {} : { gpu }) }

@@ -8,6 +8,7 @@ const HOUSE = [
   'tools',
   'functions',
   'cli',
+  'recordings',
   'scheduled',
   'run',
   'report',

@@ -4,6 +4,7 @@ import { withParameters } from '../secrets/parameters.ts'
 import { doctor } from './doctor.ts'
 import { loadEnvFile } from './env-file.ts'
 import { invoke } from './invoke.ts'
+import { isPastCommand, PAST_USAGE, runPast } from './past.ts'
 import { parseListen, serve } from './receive.ts'
 
 const USAGE = `queuebell: a push before your users see the spinner
@@ -19,12 +20,14 @@ const USAGE = `queuebell: a push before your users see the spinner
                         0.0.0.0:8080 lets workers on other machines reach it
   doctor <function>     what each rule reads, found or missing
       --push            sends a test push
-
+${PAST_USAGE}
 functions: ${BACKENDS.join(' ')}
 `
 
 /** The command line. @returns the exit code. */
 export async function runCommand(args: string[]): Promise<number> {
+  const [first, ...rest] = args
+  if (isPastCommand(first)) return runPast(first, rest)
   let parsed: ReturnType<typeof parse>
   try {
     parsed = parse(args)

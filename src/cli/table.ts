@@ -118,7 +118,8 @@ function bound(rule: Rule): string {
   return `${rule.breach === 'above' ? '>' : '≥'} ${numberText(rule.limit, rule.unit)}`
 }
 
-function numberText(value: number, unit: RuleUnit): string {
+/** A rule's number with its unit. */
+export function numberText(value: number, unit: RuleUnit): string {
   const digits = (n: number, most: number) => String(Number(n.toFixed(most)))
   switch (unit) {
     case 'share':

@@ -8,6 +8,7 @@ import type { Readings } from '../model/signals.ts'
 import { createPageReader } from './exposition.ts'
 import type { Page } from './page.ts'
 import { readPage } from './read.ts'
+import type { ReadOptions } from './select.ts'
 
 export interface ScrapeOptions {
   /** Epoch milliseconds: the run's own time, against which a sample's timestamp is judged. */
@@ -15,6 +16,8 @@ export interface ScrapeOptions {
   dispatcher: unknown
   /** The run's own end. */
   signal?: AbortSignal
+  /** Sees the decoded body too, piece by piece, whatever comes of it: for a recording. */
+  onChunk?: ((chunk: Uint8Array) => void) | undefined
 }
 
 type Source = Pick<Endpoint, 'url' | 'timeout' | 'model' | 'authorization'>
@@ -42,6 +45,7 @@ export async function scrapePage(
     onChunk(chunk) {
       if (opening.length < OPENING_BYTES) opening = Buffer.concat([opening, chunk.subarray(0, OPENING_BYTES)])
       reader.push(chunk)
+      options.onChunk?.(chunk)
     },
   })
   if (!got.ok) return { failure: got.failure }
@@ -49,6 +53,13 @@ export async function scrapePage(
   if (isPrometheus(page, got.contentType, table)) return { page, bytes: got.bytes }
   const detail = toWords(opening.toString('utf8'), source.authorization === undefined ? [] : [source.authorization])
   return { failure: { kind: 'not-prometheus', ...(detail === undefined ? {} : { detail }) } }
+}
+
+/** The signals of a page that was recorded as a good answer. */
+export function readRecorded(bytes: Uint8Array, table: BackendTable, options: ReadOptions): Readings {
+  const reader = createPageReader(table)
+  reader.push(bytes)
+  return readPage(reader.end(), table, options)
 }
 
 /** Kept of the body, to tell what came instead of metrics. */
