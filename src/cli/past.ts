@@ -4,6 +4,7 @@ import { BACKENDS, type Backend } from '../model/backend.ts'
 import { ConfigError } from '../model/config.ts'
 import { RecordingError } from '../recordings/entry.ts'
 import { loadEnvFile } from './env-file.ts'
+import { importCommand } from './import.ts'
 import { recordCommand } from './record.ts'
 import { replayCommand } from './replay.ts'
 
@@ -15,10 +16,21 @@ export const PAST_USAGE = `  record <function>     writes down each scrape, to b
       --set WAITING_LIMIT=10,20,40
                         tries other values, each for itself
       --json            as data
+  import prometheus <address>
+      --match '{job="vllm"}'  --from 7d  --to 0s  --out week.qb
+  import openmetrics <file>  --out week.qb
+                        makes a recording of what another watcher has
 `
 
 const COMMANDS = {
   record: { every: { type: 'string' }, to: { type: 'string' }, times: { type: 'string' } },
+  import: {
+    match: { type: 'string' },
+    from: { type: 'string' },
+    to: { type: 'string' },
+    out: { type: 'string' },
+    header: { type: 'string', multiple: true },
+  },
   replay: { set: { type: 'string', multiple: true }, json: { type: 'boolean' } },
 } as const
 
@@ -61,6 +73,16 @@ async function start(command: Command, args: string[]): Promise<number> {
       const { values, positionals } = parsed(args, COMMANDS.replay)
       const backend = functionOf(command, positionals)
       return replayCommand(backend, positionals.slice(1), { set: values.set ?? [], json: values.json === true })
+    }
+    case 'import': {
+      const { values, positionals } = parsed(args, COMMANDS.import)
+      const [kind, place, ...more] = positionals
+      if (kind !== 'prometheus' && kind !== 'openmetrics')
+        throw new UsageError(`import ${kind ?? ''}: write import prometheus <address> or import openmetrics <file>`)
+      if (place === undefined)
+        throw new UsageError(`import ${kind} needs ${kind === 'prometheus' ? 'an address' : 'a file'}`)
+      if (more.length > 0) throw new UsageError(`import ${kind} takes nothing after it: ${more.join(' ')}`)
+      return importCommand(kind, place, values)
     }
     default:
       return command satisfies never

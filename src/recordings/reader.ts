@@ -15,18 +15,47 @@ export async function headOf(path: string): Promise<RecordingHead | undefined> {
 }
 
 async function* entriesOf(path: string): AsyncGenerator<Entry> {
+  const batches = batchesOf(path)
   try {
-    let stream: Unpacking | undefined
-    for await (const { begins, bytes } of framesOf(createReadStream(path, { highWaterMark: 1 << 18 }))) {
+    // One batch is unpacked while the one before is used.
+    let ahead = batches.next()
+    for (;;) {
+      const { done, value } = await ahead
+      if (done) return
+      ahead = batches.next()
+      ahead.catch(() => {}) // told when its turn comes
+      yield* value
+    }
+  } catch (error) {
+    throw error instanceof RecordingError ? new RecordingError(`${path}: ${error.message}`) : error
+  } finally {
+    await batches.return(undefined).catch(() => {})
+  }
+}
+
+/** Scrapes that are unpacked at once: some megabytes. */
+const BATCH = 24
+
+async function* batchesOf(path: string): AsyncGenerator<Entry[]> {
+  let stream: Unpacking | undefined
+  let batch: Buffer[] = []
+  const unpack = (into: Unpacking): Promise<Entry[]> => {
+    const bytes = Buffer.concat(batch)
+    batch = []
+    return into.read(bytes)
+  }
+  try {
+    for await (const { begins, bytes } of framesOf(createReadStream(path, { highWaterMark: CHUNK }))) {
+      if (stream && batch.length > 0 && (begins || batch.length === BATCH)) yield await unpack(stream)
       if (begins || !stream) {
         stream?.close()
         stream = unpacking()
       }
-      yield* await stream.read(bytes)
+      batch.push(bytes)
     }
+    if (stream && batch.length > 0) yield await unpack(stream)
+  } finally {
     stream?.close()
-  } catch (error) {
-    throw error instanceof RecordingError ? new RecordingError(`${path}: ${error.message}`) : error
   }
 }
 
@@ -38,7 +67,7 @@ interface Unpacking {
   close(): void
 }
 
-/** One compressed stream. Each frame was flushed, so that all of its bytes come out before the next goes in. */
+/** One compressed stream. Each frame was flushed, so that all of its bytes come out before the next ones go in. */
 function unpacking(): Unpacking {
   const brotli = createBrotliDecompress({ chunkSize: CHUNK })
   const readEntries = createEntryReader()

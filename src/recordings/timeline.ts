@@ -39,7 +39,8 @@ export async function* runsOf(
   if (end) yield { at: end.at, scrapes: run }
 }
 
-async function* inOrder(files: readonly AsyncIterable<Scrape>[]): AsyncGenerator<Scrape> {
+/** The scrapes of several files, in order of time. */
+export async function* inOrder(files: readonly AsyncIterable<Scrape>[]): AsyncGenerator<Scrape> {
   const iterators = files.map((file) => file[Symbol.asyncIterator]())
   const next = await Promise.all(iterators.map((one) => one.next()))
   for (;;) {
