@@ -7,6 +7,7 @@ import { loadEnvFile } from './env-file.ts'
 import { importCommand } from './import.ts'
 import { recordCommand } from './record.ts'
 import { replayCommand } from './replay.ts'
+import { suggestCommand } from './suggest.ts'
 
 export const PAST_USAGE = `  record <function>     writes down each scrape, to be played again later
       --every 15s       how often; 1m unless told
@@ -20,6 +21,9 @@ export const PAST_USAGE = `  record <function>     writes down each scrape, to b
       --match '{job="vllm"}'  --from 7d  --to 0s  --out week.qb
   import openmetrics <file>  --out week.qb
                         makes a recording of what another watcher has
+  suggest <function> <files or folders>
+      --per-week 2      limits with reasons, with so many incidents at most
+      --json            as data
 `
 
 const COMMANDS = {
@@ -31,8 +35,11 @@ const COMMANDS = {
     out: { type: 'string' },
     header: { type: 'string', multiple: true },
   },
+  suggest: { 'per-week': { type: 'string' }, json: { type: 'boolean' } },
   replay: { set: { type: 'string', multiple: true }, json: { type: 'boolean' } },
 } as const
+
+const MOST_A_WEEK = 10_000
 
 type Command = keyof typeof COMMANDS
 
@@ -83,6 +90,14 @@ async function start(command: Command, args: string[]): Promise<number> {
         throw new UsageError(`import ${kind} needs ${kind === 'prometheus' ? 'an address' : 'a file'}`)
       if (more.length > 0) throw new UsageError(`import ${kind} takes nothing after it: ${more.join(' ')}`)
       return importCommand(kind, place, values)
+    }
+    case 'suggest': {
+      const { values, positionals } = parsed(args, COMMANDS.suggest)
+      const backend = functionOf(command, positionals)
+      const perWeek = Number(values['per-week'] ?? '2')
+      if (!(perWeek > 0 && perWeek <= MOST_A_WEEK))
+        throw new UsageError(`--per-week ${values['per-week']}: may be a number of incidents, such as 2`)
+      return suggestCommand(backend, positionals.slice(1), { perWeek, json: values.json === true })
     }
     default:
       return command satisfies never

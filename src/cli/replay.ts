@@ -109,7 +109,7 @@ function minute(at: number): string {
 }
 
 /** To the two largest units. */
-function lasting(ms: number): string {
+export function lasting(ms: number): string {
   if (ms < 60_000) return formatDuration(Math.round(ms / 1000) * 1000)
   const minutes = Math.round(ms / 60_000)
   const [days, hours, rest] = [Math.floor(minutes / 1440), Math.floor((minutes % 1440) / 60), minutes % 60]

@@ -16,7 +16,7 @@ export interface Incident {
 }
 
 /** Work does not get through: however many of them fire, it is one trouble. */
-const SYMPTOMS: ReadonlySet<string> = new Set([
+export const SYMPTOMS: ReadonlySet<string> = new Set([
   'stalled',
   'stuck',
   'waiting',
