@@ -9,6 +9,7 @@ import type { Config, Endpoint } from './model/config.ts'
 import type { IO } from './model/io.ts'
 import type { Answer, Observation } from './model/observation.ts'
 import { scrape, scrapeGpu } from './scrape/scrape.ts'
+import { inSpan } from './span.ts'
 
 export interface ObserveOptions {
   /** The run's time, epoch milliseconds. */
@@ -59,6 +60,7 @@ async function ask(config: Config, io: IO, options: ObserveOptions): Promise<Obs
           signal,
           timeLeft: left,
           now: options.now,
+          trace: io.trace,
         })
       case 'heartbeat-check':
         return await readBeats(config.endpoints, io.store, options.now)
@@ -67,6 +69,7 @@ async function ask(config: Config, io: IO, options: ObserveOptions): Promise<Obs
           ...options,
           signal,
           dispatcher: connections.dispatcher,
+          trace: io.trace,
         })
     }
   } finally {
@@ -77,6 +80,7 @@ async function ask(config: Config, io: IO, options: ObserveOptions): Promise<Obs
 interface ScrapeAll extends Pick<ObserveOptions, 'now' | 'onChunk'> {
   signal: AbortSignal
   dispatcher: unknown
+  trace: IO['trace']
 }
 
 function scrapeAll(
@@ -85,9 +89,15 @@ function scrapeAll(
   options: ScrapeAll,
 ): Promise<Observation[]> {
   const enter = createEntrance()
-  const askOne = async (endpoint: Endpoint): Promise<Observation> => {
+  const askOne = (endpoint: Endpoint): Promise<Observation> =>
+    inSpan(options.trace, 'scrape', { 'queuebell.endpoint': endpoint.name }, async (span) => {
+      const observation = await scrapeOne(endpoint)
+      if (observation.up === false) span?.fail(observation.failure.kind)
+      return observation
+    })
+  const scrapeOne = async (endpoint: Endpoint): Promise<Observation> => {
     const start = performance.now()
-    const { onChunk: tap, ...asking } = options
+    const { onChunk: tap, trace: _, ...asking } = options
     const onChunk = (source: 'server' | 'gpu') =>
       tap && { onChunk: (chunk: Uint8Array) => tap(endpoint, source, chunk) }
     const [answer, gpu] = await Promise.all([

@@ -11,6 +11,7 @@ import { type RunOptions, type RunReport, run } from './run.ts'
 import { withParameters } from './secrets/parameters.ts'
 import { openStore } from './store/open.ts'
 import { parseShard } from './targets/shards.ts'
+import { withTelemetry } from './telemetry/telemetry.ts'
 
 /** What a schedule sends; EventBridge names the tick in `time`. */
 export interface ScheduledEvent {
@@ -66,7 +67,9 @@ export function scheduled(
       const tick = event?.time === undefined ? Number.NaN : Date.parse(event.time)
       const deadline = io.now() + limitOf(config, context)
       const options = { config, io, tick: Number.isNaN(tick) ? undefined : tick, deadline }
-      const report = await inTime(lambda ? measured(options) : run(options), deadline - io.now() + MARGIN / 4)
+      const once = (io: IO) => (lambda ? measured({ ...options, io }) : run({ ...options, io }))
+      const running = withTelemetry({ config, io, env }, once)
+      const report = await inTime(running, deadline - io.now() + MARGIN / 4)
       if (report.problems.length > 0) throw new RunFailed(report.problems.join('\n'))
       return { statusCode: 200, body: JSON.stringify(report.result) }
     } catch (error) {

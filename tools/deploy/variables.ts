@@ -53,7 +53,7 @@ function takenBy(backend: Backend): (variable: string) => boolean {
   const isOurs = (variable: string) =>
     variable.startsWith(prefix) &&
     ENDINGS.some((ending) => variable === prefix + ending || variable.endsWith(`_${ending}`))
-  return (variable) => shared.has(variable) || isOurs(variable)
+  return (variable) => shared.has(variable) || isOurs(variable) || variable.startsWith('OTEL_')
 }
 
 function isForReceiver(variable: string): boolean {
@@ -69,7 +69,7 @@ function isForReceiver(variable: string): boolean {
 
 /** Tokens, passwords, ping addresses, and any text that carries credentials in an address. */
 export function isSecret(variable: string, text: string): boolean {
-  return /(_TOKEN|_BASIC_AUTH)$/.test(variable) || variable === 'PING_URL' || mask(text, []) !== text
+  return /(_TOKEN|_BASIC_AUTH|^OTEL_\w+_HEADERS)$/.test(variable) || variable === 'PING_URL' || mask(text, []) !== text
 }
 
 /** `ssm:/queuebell/prod/NOTIFLY_TOKEN`: the value stays in AWS's parameter store, the function reads it there. */
