@@ -9,6 +9,7 @@ const HOUSE = [
   'functions',
   'cli',
   'recordings',
+  'export',
   'scheduled',
   'run',
   'report',

@@ -4,6 +4,7 @@ import { BACKENDS, type Backend } from '../model/backend.ts'
 import { ConfigError } from '../model/config.ts'
 import { RecordingError } from '../recordings/entry.ts'
 import { loadEnvFile } from './env-file.ts'
+import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 import { recordCommand } from './record.ts'
 import { replayCommand } from './replay.ts'
@@ -24,6 +25,9 @@ export const PAST_USAGE = `  record <function>     writes down each scrape, to b
   suggest <function> <files or folders>
       --per-week 2      limits with reasons, with so many incidents at most
       --json            as data
+  export prometheus     alerting and recording rules with these limits
+  export grafana        a dashboard with these limits as lines
+      --match '{job="vllm"}'  only these series
 `
 
 const COMMANDS = {
@@ -35,6 +39,7 @@ const COMMANDS = {
     out: { type: 'string' },
     header: { type: 'string', multiple: true },
   },
+  export: { match: { type: 'string' } },
   suggest: { 'per-week': { type: 'string' }, json: { type: 'boolean' } },
   replay: { set: { type: 'string', multiple: true }, json: { type: 'boolean' } },
 } as const
@@ -99,6 +104,13 @@ async function start(command: Command, args: string[]): Promise<number> {
         throw new UsageError(`--per-week ${values['per-week']}: may be a number of incidents, such as 2`)
       return suggestCommand(backend, positionals.slice(1), { perWeek, json: values.json === true })
     }
+    case 'export': {
+      const { values, positionals } = parsed(args, COMMANDS.export)
+      const [kind, ...names] = positionals
+      if (kind !== 'prometheus' && kind !== 'grafana')
+        throw new UsageError(`export ${kind ?? ''}: write export prometheus or export grafana`)
+      return exportCommand(kind, names.map(backendNamed), values)
+    }
     default:
       return command satisfies never
   }
@@ -116,11 +128,16 @@ function parsed<const O extends NonNullable<Parameters<typeof parseArgs>[0]>['op
 function functionOf(command: Command, positionals: readonly string[], most?: number): Backend {
   const [name, ...more] = positionals
   if (name === undefined) throw new UsageError(`${command} needs the name of a function`)
-  const backend = BACKENDS.find((one) => one === name)
-  if (backend === undefined) throw new UsageError(`there is no function ${name}`)
+  const backend = backendNamed(name)
   if (most === undefined && more.length === 0)
     throw new UsageError(`${command} ${name} needs a recording: a file or a folder`)
   if (most !== undefined && positionals.length > most)
     throw new UsageError(`${command} takes one function, and nothing after it: ${more.join(' ')}`)
+  return backend
+}
+
+function backendNamed(name: string): Backend {
+  const backend = BACKENDS.find((one) => one === name)
+  if (backend === undefined) throw new UsageError(`there is no function ${name}`)
   return backend
 }

@@ -1,7 +1,7 @@
 import type { HistogramIncrease } from './combine.ts'
 
 /** Observations below which a quantile says more about chance than about the server. */
-const QUANTILE_AT_LEAST = 20
+export const QUANTILE_AT_LEAST = 20
 const MEAN_AT_LEAST = 5
 
 export interface Quantile {

@@ -1,0 +1,321 @@
+import { TABLES } from '../backends/backends.ts'
+import { formatDuration } from '../config/duration.ts'
+import type { ScrapedBackend } from '../model/backend.ts'
+import type { Config, Endpoint } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
+import type { Rule } from '../model/rule.ts'
+import type { CounterSignal, GaugeSignal } from '../model/signals.ts'
+import { QUANTILE_AT_LEAST } from '../signals/quantile.ts'
+import { BY, type Dialect, gauge, increase, mean, quantile, total } from './promql.ts'
+
+export interface RecordingRule {
+  record: string
+  expr: string
+}
+
+export interface AlertingRule {
+  alert: string
+  expr: string
+  for?: string
+  keep_firing_for?: string
+  labels: Record<string, string>
+  annotations: Record<string, string>
+}
+
+export interface PrometheusRules {
+  /** One group a function, evaluated at its pace. */
+  name: string
+  interval: string
+  rules: (RecordingRule | AlertingRule)[]
+  /** Rules of this configuration that PromQL cannot say, and why. */
+  unsaid: { rule: string; why: string }[]
+}
+
+/** Too few observations say nothing about a tail, too few requests nothing about a share. */
+const OBSERVATIONS = QUANTILE_AT_LEAST
+const REQUESTS = 20
+/** As the rule's own measure. */
+const GROWING_RUNS = 5
+
+const OWN_PAST = "it is compared with the endpoint's own past, learned while nothing fired and kept by parallelism"
+const NOT_SCRAPED = 'it comes from a request or a beat of ours, which Prometheus does not have'
+
+/** What PromQL cannot say, or not without saying something else. */
+const UNSAYABLE: Readonly<Record<string, string>> = {
+  prefix_hits: OWN_PAST,
+  throughput: OWN_PAST,
+  token_time: OWN_PAST,
+  cpu_fallback: OWN_PAST,
+  canary_rate: OWN_PAST,
+  sibling: 'it is compared with the median of the others of its group, by time per token, else by whole requests',
+  gap: 'it tells that the watcher itself did not run: for Prometheus that is a dead-man alert of your own',
+  gpu_xid: 'a code stays published after the event: only a change is one, and a new code is a new incident',
+  gpu_lost: 'which GPUs there were is remembered for a week, also over restarts',
+  canary: NOT_SCRAPED,
+  busy: NOT_SCRAPED,
+  cold_load: NOT_SCRAPED,
+  heartbeat: NOT_SCRAPED,
+  quota: NOT_SCRAPED,
+  wrong_answer: NOT_SCRAPED,
+  tls_expiry: NOT_SCRAPED,
+}
+
+/** The rules of one function for Prometheus, with the limits of its configuration. */
+export function prometheusRules(config: Config, options: { match: string }): PrometheusRules {
+  const table = TABLES[config.backend as ScrapedBackend]
+  const interval = config.interval ?? 60_000
+  const dialect: Dialect = { table, match: options.match, window: formatDuration(config.window) }
+  const writer = { config, dialect, interval, match: options.match }
+  const recorded = recordings(writer)
+  const all = new Map(config.endpoints.flatMap(({ rules }) => rules).map((rule) => [rule.id, rule]))
+  const alerts: AlertingRule[] = []
+  const unsaid: PrometheusRules['unsaid'] = []
+  for (const id of all.keys()) {
+    const said = UNSAYABLE[id] === undefined ? settingsOf(config, id).flatMap((one) => alertOf(one, writer) ?? []) : []
+    if (said.length > 0) alerts.push(...said)
+    else unsaid.push({ rule: id, why: UNSAYABLE[id] ?? NOT_WRITTEN })
+  }
+  return {
+    name: `queuebell-${config.backend}`,
+    interval: formatDuration(interval),
+    rules: [...recorded, ...alerts],
+    unsaid,
+  }
+}
+
+const NOT_WRITTEN = 'no expression of it agrees with ours over the stories, or the server lacks the series'
+
+interface Writer {
+  config: Config
+  dialect: Dialect
+  interval: number
+  match: string
+}
+
+const series = (backend: string, name: string) => `queuebell:${backend.replace(/-/g, '_')}:${name}`
+
+/** Each signal once, under a name of ours: what the alerts and a dashboard read. */
+function recordings({ config, dialect }: Writer): RecordingRule[] {
+  const { backend } = config
+  const failed = increase('failed', dialect)
+  const finished = increase('finished', dialect)
+  const rows: [string, string | undefined][] = [
+    ['waiting', gauge('waiting', dialect)],
+    ['running', gauge('running', dialect)],
+    ['kv_cache', gauge('kv_cache', dialect)],
+    ['queue_wait', mean('queue_wait', dialect)],
+    ['ttft_p99', quantile(0.99, 'ttft', dialect, OBSERVATIONS)],
+    ['itl_p99', quantile(0.99, 'itl', dialect, OBSERVATIONS)],
+    ['e2e_p99', quantile(0.99, 'e2e', dialect, OBSERVATIONS)],
+    ['failed_share', failed && finished && failedShare(failed, finished, dialect)],
+    ['preemptions_per_second', perSecond('preemptions', dialect, config.window)],
+    ['tokens_per_second', perSecond('generation_tokens', dialect, config.window)],
+    ['requests_per_second', perSecond('finished', dialect, config.window)],
+    ['gpu_memory', gauge('gpu_memory', dialect, gpu(dialect))],
+    ['gpu_temperature', gauge('gpu_temperature', dialect, gpu(dialect))],
+    ['gpu_utilisation', gauge('gpu_utilisation', dialect, gpu(dialect))],
+    ['observer_degraded', gauge('observer_degraded', dialect)],
+    ['upstream_health', gauge('upstream_health', dialect, gpu(dialect))],
+    ['admission_rejected', total('admission_rejected', dialect)],
+    ['engine_state_stale', total('engine_state_stale', dialect)],
+    ['queue_full', total('queue_full', dialect)],
+    ['admission_parked', total('admission_parked', dialect)],
+    ['progress', progress(dialect)],
+  ]
+  const recorded = rows.flatMap(([name, expr]) => (expr ? [{ record: series(backend, name), expr }] : []))
+  const inside = `(${series(backend, 'waiting')} or 0 * ${series(backend, 'running')})\n+ on (${BY}) ${series(backend, 'running')}`
+  const hasBoth = ['waiting', 'running'].every((name) =>
+    recorded.some(({ record }) => record === series(backend, name)),
+  )
+  return hasBoth ? [...recorded, { record: series(backend, 'inside'), expr: inside }] : recorded
+}
+
+/** The label sets of a subject: a GPU or its part, an upstream. */
+function gpu({ table }: Dialect): string {
+  const { subject } = table
+  if (!subject) return BY
+  return subject.kind === 'gpu'
+    ? `${BY}, ${subject.id}, ${subject.number}, ${subject.instance}`
+    : `${BY}, ${subject.id}`
+}
+
+/** Failed ones are among the finished where both are one series by its labels; else they come on top. */
+function failedShare(failed: string, finished: string, { table }: Dialect): string {
+  const names = new Set(table.signals.finished?.from.map(({ name }) => name))
+  const isAmong = table.signals.failed?.from.some(({ name }) => names.has(name)) === true
+  const ended = isAmong ? `(${finished})` : `((${finished}) + on (${BY}) (${failed}))`
+  return `(${failed})\n/ on (${BY}) (${ended} >= ${REQUESTS})`
+}
+
+function perSecond(signal: CounterSignal, dialect: Dialect, window: number): string | undefined {
+  const grown = increase(signal, dialect)
+  return grown && `(${grown}) / ${window / 1000}`
+}
+
+/** All that moves while an engine works. */
+function progress(dialect: Dialect): string | undefined {
+  if (dialect.table === TABLES.gateway) return undefined
+  const moved = (['steps', 'generation_tokens', 'prompt_tokens', 'finished'] as const).flatMap(
+    (signal) => total(signal, dialect)?.split('\nor ') ?? [],
+  )
+  // Whatever is there adds up: a part that is absent is not 0 for the others.
+  const parts = moved.map((expression, i) => `label_replace(${expression}, "part", "${i}", "", "")`)
+  return parts.length === 0 ? undefined : `sum by (${BY}) (\n${parts.join('\nor ')}\n)`
+}
+
+/** One rule as it holds for some endpoints: all of them, or those with these numbers. */
+interface Setting {
+  rule: Rule
+  /** Absent: every target. */
+  endpoints?: Endpoint[]
+}
+
+function settingsOf({ endpoints }: Config, id: string): Setting[] {
+  const byNumbers = new Map<string, Setting & { endpoints: Endpoint[] }>()
+  for (const endpoint of endpoints) {
+    const rule = endpoint.rules.find((one) => one.id === id)
+    if (!rule) continue
+    const key = [rule.limit, rule.clear, rule.for, rule.priority].join(' ')
+    const known = byNumbers.get(key) ?? { rule, endpoints: [] }
+    known.endpoints.push(endpoint)
+    byNumbers.set(key, known)
+  }
+  const settings = [...byNumbers.values()]
+  const isAll = settings.length === 1 && settings[0]?.endpoints.length === endpoints.length
+  return isAll ? settings.map(({ rule }) => ({ rule })) : settings
+}
+
+function alertOf(setting: Setting, writer: Writer): AlertingRule | undefined {
+  const { rule, endpoints } = setting
+  const { config, interval } = writer
+  const instances = endpoints?.map(({ url }) => new URL(url).host.replace(/[.+*?^$()[\]{}|\\]/g, '\\\\$&'))
+  const only = instances ? `instance=~"${instances.join('|')}"` : ''
+  const condition = conditionOf(rule, writer, only)
+  if (!condition) return undefined
+  const alert = alertName(config.backend, rule.id)
+  const { expr, holds = rule.for, value } = condition
+  return {
+    alert,
+    expr: value ? withClear(value, rule, alert, only, writer) : expr,
+    ...(holds > 0 && { for: formatDuration(holds) }),
+    // Over at the second clear run in a row.
+    keep_firing_for: formatDuration(interval),
+    labels: { severity: rule.priority >= 8 ? 'critical' : 'warning', priority: String(rule.priority), rule: rule.id },
+    annotations: defined({
+      summary: `${rule.id} at {{ $labels.instance }}: {{ $value }} (limit ${rule.limit})`,
+      dashboard: endpoints?.length === 1 ? endpoints[0]?.dashboardUrl : undefined,
+      runbook_url: endpoints?.length === 1 ? endpoints[0]?.runbookUrl : undefined,
+    }),
+  }
+}
+
+export function alertName(backend: string, rule: string): string {
+  const camel = (text: string) => text.replace(/(^|[_-])(\w)/g, (_, __, letter: string) => letter.toUpperCase())
+  return `Queuebell${camel(backend)}${camel(rule)}`
+}
+
+interface Condition {
+  expr: string
+  /** A series that is compared with limit and clear. */
+  value?: string
+  holds?: number
+}
+
+/** Numbers that a series of ours has; each is compared with the limit and its clear. */
+const VALUES: Readonly<Record<string, GaugeSignal | string>> = {
+  waiting: 'waiting',
+  inflight: 'inside',
+  kv_cache: 'kv_cache',
+  queue_wait: 'queue_wait',
+  ttft: 'ttft_p99',
+  itl: 'itl_p99',
+  e2e: 'e2e_p99',
+  errors: 'failed_share',
+  preemptions: 'preemptions_per_second',
+  gpu_memory: 'gpu_memory',
+  gpu_temperature: 'gpu_temperature',
+  observer: 'observer_degraded',
+}
+/** Counted since the last run. */
+const INCREASES: Readonly<Record<string, string>> = {
+  rejected: 'admission_rejected',
+  stale: 'engine_state_stale',
+  queue_full: 'queue_full',
+  parked: 'admission_parked',
+}
+
+function conditionOf(rule: Rule, { config, dialect, interval, match }: Writer, only: string): Condition | undefined {
+  const { backend } = config
+  const within = [match, only].filter((one) => one !== '').join(', ')
+  const of = (name: string) => `${series(backend, name)}${only === '' ? '' : `{${only}}`}`
+  const up = `up${within === '' ? '' : `{${within}}`}`
+  const step = formatDuration(interval)
+  const value = VALUES[rule.id]
+  if (value !== undefined) return { expr: '', value: of(value) }
+  const counted = INCREASES[rule.id]
+  if (counted !== undefined) return { expr: `${of(counted)} - ${of(counted)} offset ${step} > ${rule.limit}` }
+  switch (rule.id) {
+    case 'down':
+      return { expr: `${isOurs(up, config)} == 0`, holds: (rule.limit - 1) * interval + rule.for }
+    case 'blind':
+      return { expr: blind(up, dialect, config), holds: (rule.limit - 1) * interval + rule.for }
+    case 'stalled': {
+      // The readings at both ends, and those between.
+      const span = formatDuration(rule.limit * interval + interval / 2)
+      const inside = series(backend, 'inside')
+      const where = only === '' ? '' : `{${only}}`
+      const runs = `count_over_time(${inside}${where}[${span}]) > ${rule.limit}`
+      const still = `changes(${series(backend, 'progress')}${where}[${span}]) == 0`
+      return { expr: `min_over_time(${inside}${where}[${span}]) > 0\nand on (${BY}) ${runs}\nand on (${BY}) ${still}` }
+    }
+    case 'growth': {
+      const at = (runs: number) => of('waiting') + (runs === 0 ? '' : ` offset ${formatDuration(runs * interval)}`)
+      const rises = Array.from({ length: GROWING_RUNS }, (_, i) => `(${at(i)} > ${at(i + 1)})`)
+      return { expr: `(${at(0)} - ${at(GROWING_RUNS)} >= ${rule.limit})\nand ${rises.join('\nand ')}` }
+    }
+    case 'upstream':
+      return { expr: `${of('upstream_health')} == 0` }
+    default:
+      return undefined
+  }
+}
+
+/** `up` is of every job: without a match, of those alone that ever showed a series of this server. */
+function isOurs(up: string, { backend }: Config): string {
+  if (up.includes('{')) return up
+  const main = TABLES[backend as ScrapedBackend].signals.waiting ? 'waiting' : 'gpu_temperature'
+  return `(up and on (${BY}) last_over_time(${series(backend, main)}[1d]))`
+}
+
+/** What the server cannot be judged without is missing in a good scrape. */
+function blind(up: string, { table }: Dialect, config: Config): string {
+  const { backend } = config
+  const core = Object.entries(table.signals).flatMap(([signal, row]) => (row?.core && !row.perSubject ? [signal] : []))
+  const subjects = Object.entries(table.signals).flatMap(([signal, row]) =>
+    row?.core && row.perSubject ? [signal] : [],
+  )
+  const good = `(${isOurs(up, config)} == 1)`
+  if (core.length > 0) return core.map((one) => `(${good} unless on (${BY}) ${series(backend, one)})`).join('\nor ')
+  const any = subjects.filter((one) => one !== 'gpu_xid').map((one) => `unless on (${BY}) ${series(backend, one)}`)
+  return `${good} ${any.join(' ')}`
+}
+
+/**
+ * Fires beyond the limit, goes on until the clear limit, and while the number is not known: no answer is no end. While
+ * the server is down its other numbers mean nothing, and begin nothing.
+ */
+function withClear(value: string, rule: Rule, alert: string, only: string, { config, match }: Writer): string {
+  const beyond = rule.breach === 'above' ? '>' : '>='
+  const within = [match, only].filter((one) => one !== '').join(', ')
+  const up = `up${within === '' ? '' : `{${within}}`}`
+  const firing = `ALERTS{alertname="${alert}", alertstate="firing"${only === '' ? '' : `, ${only}`}}`
+  const subject = /gpu|upstream/.test(rule.id)
+    ? gpu({ table: TABLES[config.backend as ScrapedBackend], match, window: '' })
+    : BY
+  const clear = rule.clear === undefined ? [] : [`(${value} ${beyond} ${rule.clear} and on (${subject}) ${firing})`]
+  return [
+    `${value} ${beyond} ${rule.limit}`,
+    ...clear,
+    `((max by (${subject}) (${firing}) unless on (${subject}) ${value}) and on (${BY}) ${up})`,
+  ].join('\nor ')
+}
