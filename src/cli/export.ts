@@ -1,5 +1,6 @@
 import { TABLES } from '../backends/backends.ts'
 import { parseConfig } from '../config/parse.ts'
+import { grafanaDashboard } from '../export/grafana.ts'
 import { prometheusRules } from '../export/prometheus-rules.ts'
 import { ruleFile } from '../export/yaml.ts'
 import { BACKENDS, type Backend, prefixOf } from '../model/backend.ts'
@@ -22,8 +23,13 @@ export function exportCommand(
     case 'prometheus':
       process.stdout.write(ruleFile(configs.map((config) => prometheusRules(config, { match }))))
       return 0
-    case 'grafana':
-      return 1
+    case 'grafana': {
+      const [config, ...more] = configs
+      if (!config || more.length > 0)
+        throw new ConfigError(['export grafana: name one function, as in `export grafana vllm`'])
+      process.stdout.write(`${JSON.stringify(grafanaDashboard(config, { match }), null, 2)}\n`)
+      return 0
+    }
     default:
       return kind satisfies never
   }

@@ -6,7 +6,7 @@ import { defined } from '../model/defined.ts'
 import type { Rule } from '../model/rule.ts'
 import type { CounterSignal, GaugeSignal } from '../model/signals.ts'
 import { QUANTILE_AT_LEAST } from '../signals/quantile.ts'
-import { BY, type Dialect, gauge, increase, mean, quantile, total } from './promql.ts'
+import { allOf, BY, type Dialect, gauge, increase, mean, quantile, total } from './promql.ts'
 
 export interface RecordingRule {
   record: string
@@ -70,7 +70,9 @@ export function prometheusRules(config: Config, options: { match: string }): Pro
   const all = new Map(config.endpoints.flatMap(({ rules }) => rules).map((rule) => [rule.id, rule]))
   const alerts: AlertingRule[] = []
   const unsaid: PrometheusRules['unsaid'] = []
-  for (const id of all.keys()) {
+  // Those that hold others back first: a rule sees what was found before it at the same moment.
+  const inOrder = [...all.keys()].sort((a, b) => rank(a) - rank(b))
+  for (const id of inOrder) {
     const said = UNSAYABLE[id] === undefined ? settingsOf(config, id).flatMap((one) => alertOf(one, writer) ?? []) : []
     if (said.length > 0) alerts.push(...said)
     else unsaid.push({ rule: id, why: UNSAYABLE[id] ?? NOT_WRITTEN })
@@ -81,6 +83,10 @@ export function prometheusRules(config: Config, options: { match: string }): Pro
     rules: [...recorded, ...alerts],
     unsaid,
   }
+}
+
+function rank(id: string): number {
+  return id === 'down' ? 0 : id === 'stalled' ? 1 : 2
 }
 
 const NOT_WRITTEN = 'no expression of it agrees with ours over the stories, or the server lacks the series'
@@ -159,8 +165,7 @@ function progress(dialect: Dialect): string | undefined {
     (signal) => total(signal, dialect)?.split('\nor ') ?? [],
   )
   // Whatever is there adds up: a part that is absent is not 0 for the others.
-  const parts = moved.map((expression, i) => `label_replace(${expression}, "part", "${i}", "", "")`)
-  return parts.length === 0 ? undefined : `sum by (${BY}) (\n${parts.join('\nor ')}\n)`
+  return moved.length === 0 ? undefined : `sum by (${BY}) (\n${allOf(moved).replaceAll(') or label', ')\nor label')}\n)`
 }
 
 /** One rule as it holds for some endpoints: all of them, or those with these numbers. */
@@ -253,12 +258,16 @@ function conditionOf(rule: Rule, { config, dialect, interval, match }: Writer, o
   const value = VALUES[rule.id]
   if (value !== undefined) return { expr: '', value: of(value) }
   const counted = INCREASES[rule.id]
-  if (counted !== undefined) return { expr: `${of(counted)} - ${of(counted)} offset ${step} > ${rule.limit}` }
+  if (counted !== undefined) {
+    const before = `${of(counted)} offset ${step}`
+    const born = `((${of(counted)} unless on (${BY}) ${before}) and on (${BY}) ${up} offset ${step} == 1)`
+    return { expr: `${of(counted)} - ${before} > ${rule.limit}\nor ${born} > ${rule.limit}` }
+  }
   switch (rule.id) {
     case 'down':
       return { expr: `${isOurs(up, config)} == 0`, holds: (rule.limit - 1) * interval + rule.for }
     case 'blind':
-      return { expr: blind(up, dialect, config), holds: (rule.limit - 1) * interval + rule.for }
+      return { expr: blind(up, within, dialect, config), holds: (rule.limit - 1) * interval + rule.for }
     case 'stalled': {
       // The readings at both ends, and those between.
       const span = formatDuration(rule.limit * interval + interval / 2)
@@ -288,34 +297,41 @@ function isOurs(up: string, { backend }: Config): string {
 }
 
 /** What the server cannot be judged without is missing in a good scrape. */
-function blind(up: string, { table }: Dialect, config: Config): string {
+function blind(up: string, within: string, { table }: Dialect, config: Config): string {
   const { backend } = config
   const core = Object.entries(table.signals).flatMap(([signal, row]) => (row?.core && !row.perSubject ? [signal] : []))
   const subjects = Object.entries(table.signals).flatMap(([signal, row]) =>
     row?.core && row.perSubject ? [signal] : [],
   )
-  const good = `(${isOurs(up, config)} == 1)`
+  const samples = `scrape_samples_scraped${within === '' ? '' : `{${within}}`} > 0`
+  const seen = table.emptyIsHealthy ? ` and on (${BY}) ${samples}` : ''
+  const good = `(${isOurs(up, config)} == 1${seen})`
   if (core.length > 0) return core.map((one) => `(${good} unless on (${BY}) ${series(backend, one)})`).join('\nor ')
   const any = subjects.filter((one) => one !== 'gpu_xid').map((one) => `unless on (${BY}) ${series(backend, one)}`)
   return `${good} ${any.join(' ')}`
 }
 
 /**
- * Fires beyond the limit, goes on until the clear limit, and while the number is not known: no answer is no end. While
- * the server is down its other numbers mean nothing, and begin nothing.
+ * Fires beyond the limit, goes on until the clear limit, and while the number is not known or means nothing: no answer
+ * is no end. While the server is down, or for its KV use stalled, nothing begins.
  */
 function withClear(value: string, rule: Rule, alert: string, only: string, { config, match }: Writer): string {
   const beyond = rule.breach === 'above' ? '>' : '>='
   const within = [match, only].filter((one) => one !== '').join(', ')
   const up = `up${within === '' ? '' : `{${within}}`}`
-  const firing = `ALERTS{alertname="${alert}", alertstate="firing"${only === '' ? '' : `, ${only}`}}`
-  const subject = /gpu|upstream/.test(rule.id)
-    ? gpu({ table: TABLES[config.backend as ScrapedBackend], match, window: '' })
-    : BY
+  const { backend } = config
+  const alerts = (names: readonly string[]) =>
+    `ALERTS{alertname=~"${names.join('|')}", alertstate="firing"${only === '' ? '' : `, ${only}`}}`
+  const firing = alerts([alert])
+  const holding = alerts(['down', ...(rule.id === 'kv_cache' ? ['stalled'] : [])].map((id) => alertName(backend, id)))
+  const table = TABLES[backend as ScrapedBackend]
+  const subject = /^(gpu|upstream)/.test(rule.id) ? gpu({ table, match, window: '' }) : BY
   const clear = rule.clear === undefined ? [] : [`(${value} ${beyond} ${rule.clear} and on (${subject}) ${firing})`]
+  const known = `max by (${subject}) (${firing})`
   return [
-    `${value} ${beyond} ${rule.limit}`,
+    `(${value} ${beyond} ${rule.limit} unless on (${BY}) ${holding})`,
     ...clear,
-    `((max by (${subject}) (${firing}) unless on (${subject}) ${value}) and on (${BY}) ${up})`,
+    `((${known} unless on (${subject}) ${value}) and on (${BY}) ${up})`,
+    `(${known} and on (${BY}) ${holding})`,
   ].join('\nor ')
 }

@@ -23,15 +23,27 @@ export function gauge(signal: GaugeSignal, dialect: Dialect, by = BY): string | 
 
 /** A counter's increase over a span, the window unless told. */
 export function increase(signal: CounterSignal, dialect: Dialect, span = dialect.window): string | undefined {
-  const row = dialect.table.signals[signal]
-  if (!row) return undefined
-  return either(row.from.map((alias) => `sum by (${BY}) (increase(${selector(alias, alias.name, dialect)}[${span}]))`))
+  const up = `sum_over_time(up${dialect.match === '' ? '' : `{${dialect.match}}`}[${span}])`
+  const grown = (selected: string) => `increase(${selected}[${span}])`
+  // A counter that appears with its first event began at 0: it is in fewer of the good scrapes than there were.
+  const born = (selected: string) =>
+    `(${selected} and (count_over_time(${selected}[${span}]) < on (${BY}) group_left () ${up}))`
+  const isBorn = dialect.table.signals[signal]?.zeroBeside !== undefined
+  return counter(signal, dialect, (selected) =>
+    isBorn ? `(${born(selected)} or ${grown(selected)})` : grown(selected),
+  )
 }
 
 /** A counter's total, to see whether it moves; a histogram's count does as well. */
 export function total(signal: CounterSignal, dialect: Dialect): string | undefined {
+  return counter(signal, dialect, (selected) => selected)
+}
+
+function counter(signal: CounterSignal, dialect: Dialect, read: (selected: string) => string): string | undefined {
   const row = dialect.table.signals[signal]
-  return row && either(row.from.map((alias) => `sum by (${BY}) (${selector(alias, alias.name, dialect)})`))
+  const ofAlias = (alias: Alias) =>
+    allOf([alias.name, ...(alias.plus ?? [])].map((name) => read(selector(alias, name, dialect))))
+  return row && either(row.from.map((alias) => `sum by (${BY}) (${ofAlias(alias)})`))
 }
 
 /** The mean of what a histogram observed in the window. */
@@ -66,32 +78,34 @@ function rows(signal: Signal, { table }: Dialect): readonly Alias[] {
 
 /** Ranks repeat the same number: one of them counts. A value that says "not measured" is none. */
 function gaugeOf(alias: Alias, { perSubject }: SignalRow, dialect: Dialect): string {
-  const selected = selector(alias, alias.name, dialect)
-  const known = (alias.off ?? []).reduce((expression, value) => `${expression} != ${value}`, selected)
   const { repeats } = dialect.table
-  const whole = alias.rest === undefined ? known : `${known} / (${known} + ${selector({}, alias.rest, dialect)})`
-  return repeats.length > 0 && !perSubject ? `max without (${repeats.join(', ')}) (${whole})` : whole
+  const once = (expression: string) =>
+    repeats.length > 0 && !perSubject ? `max without (${repeats.join(', ')}) (${expression})` : expression
+  const parts = [alias.name, ...(alias.plus ?? [])].map((name) => {
+    const selected = selector(alias, name, dialect)
+    const known = (alias.off ?? []).reduce((expression, value) => `${expression} != ${value}`, selected)
+    return once(alias.rest === undefined ? known : `${known} / (${known} + ${selector({}, alias.rest, dialect)})`)
+  })
+  return allOf(parts)
+}
+
+/** Parts that add up where they are there: told apart by a label, so that none takes another's place. */
+export function allOf(parts: readonly string[]): string {
+  if (parts.length === 1) return parts[0] ?? ''
+  return parts.map((expression, i) => `label_replace(${expression}, "part", "${i}", "", "")`).join(' or ')
 }
 
 function scaled(expression: string, { per }: Alias): string {
   return per === undefined ? expression : `${expression} / ${per}`
 }
 
-/** Names that hold a colon twice or begin oddly are written as a matcher; parts that add up are one. */
-function selector(
-  { labels, not, plus }: Pick<Alias, 'labels' | 'not' | 'plus'>,
-  name: string,
-  { match }: Dialect,
-): string {
-  const names = [name, ...(plus ?? [])]
+function selector({ labels, not }: Pick<Alias, 'labels' | 'not'>, name: string, { match }: Dialect): string {
   const matchers = [
-    ...(names.length > 1 ? [`__name__=~"${names.join('|')}"`] : []),
     ...Object.entries(labels ?? {}).map(([label, values]) => `${label}=~"${values.map(pattern).join('|')}"`),
     ...Object.entries(not ?? {}).map(([label, values]) => `${label}!~"${values.map(pattern).join('|')}"`),
     ...(match === '' ? [] : [match]),
   ]
-  const inside = matchers.length === 0 ? '' : `{${matchers.join(', ')}}`
-  return names.length > 1 ? inside : `${name}${inside}`
+  return matchers.length === 0 ? name : `${name}{${matchers.join(', ')}}`
 }
 
 /** `5*` is all that begins with 5. */
