@@ -1,9 +1,22 @@
 import { defineConfig } from 'vitest/config'
+import { leftOut } from './test/left-out.ts'
+import { LONG } from './test/long.ts'
+
+/** It measures memory and times under load: nothing may run beside it. */
+const ALONE = ['test/heartbeats/load.test.ts']
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     testTimeout: 20_000,
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
+    tags: [{ name: 'long', description: 'takes minutes: only by npm run test:long and in CI', skip: !LONG }],
+    reporters: ['default', leftOut],
+    projects: [
+      {
+        extends: true,
+        test: { name: 'tests', include: ['test/**/*.test.ts'], exclude: ALONE, sequence: { groupOrder: 0 } },
+      },
+      { extends: true, test: { name: 'alone', include: ALONE, sequence: { groupOrder: 1 } } },
+    ],
   },
 })

@@ -1,6 +1,6 @@
 import parsePrometheusTextFormat from 'parse-prometheus-text-format'
 import { TABLES } from '../src/backends/backends.ts'
-import { createPageReader } from '../src/scrape/exposition.ts'
+import { createPageReader } from '../src/scrape/page-reader.ts'
 import { readPage } from '../src/scrape/read.ts'
 import { vllmBody } from './body.ts'
 

@@ -1,5 +1,5 @@
 import { parseConfig } from '../src/config/parse.ts'
-import { createEntrance } from '../src/http/concurrency-limit.ts'
+import { createConcurrencyLimit } from '../src/http/concurrency-limit.ts'
 import { get, openDispatcher } from '../src/http/get.ts'
 import type { Endpoint } from '../src/model/config.ts'
 import { run } from '../src/run.ts'
@@ -53,7 +53,7 @@ async function runOnce(later: number): Promise<number> {
 
 async function askAll(): Promise<number> {
   const { dispatcher, close } = openDispatcher()
-  const enter = createEntrance()
+  const enter = createConcurrencyLimit()
   const ask = ({ url, timeout }: Endpoint) => enter(() => get(url, { timeout, dispatcher, onChunk() {} }))
   const answers = await Promise.all(config.endpoints.map(ask))
   await close()

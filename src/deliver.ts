@@ -2,6 +2,7 @@ import { openDispatcher } from './http/get.ts'
 import { withFields } from './log.ts'
 import { compose } from './messages/compose.ts'
 import type { Config } from './model/config.ts'
+import { defined } from './model/defined.ts'
 import type { IO } from './model/io.ts'
 import type { Message } from './model/message.ts'
 import type { Notification } from './model/notification.ts'
@@ -29,7 +30,7 @@ interface DeliverOptions {
 
 const SHORT_BYTES = 1_024
 
-/** Writes each group of notifications as one message and pushes it, in their order: `group` has the most urgent first. Without a push server it is printed. */
+/** Writes each group of notifications as one message and pushes it, in the given order: `group` puts the most urgent first. Without a push server it is printed. */
 export async function deliver(
   groups: readonly Notification[][],
   config: Config,
@@ -57,7 +58,7 @@ export function preview(groups: readonly Notification[][], config: Config, now: 
   return groups.map((group) => write(group, config, now))
 }
 
-/** A message that cannot be written, by a fault of ours, is told in bare words: it may not hold back itself and all others for ever. */
+/** A message that cannot be written, through a bug of ours, is replaced by its bare facts: it must not block itself and all others. */
 function writeOrSay(
   group: Notification[],
   config: Config,
@@ -86,7 +87,7 @@ function write(group: Notification[], config: Config, now: number, maxBytes?: nu
       return endpoint?.runbookUrl ?? endpoint?.dashboardUrl
     },
     now,
-    ...(maxBytes === undefined ? {} : { maxBytes }),
+    ...defined({ maxBytes }),
   })
 }
 
@@ -122,7 +123,7 @@ function about(group: readonly Notification[]): { endpoint?: string; endpoints?:
   return others.length > 0 ? { endpoints } : { endpoint: first }
 }
 
-/** @param at epoch milliseconds of the answer: what a server asks for counts from there. */
+/** @param at epoch milliseconds of the answer: waits that a server asks for count from there. */
 function note(sent: Sent, group: readonly Notification[], outcome: PushOutcome, at: number): void {
   if (outcome.kind === 'delivered') sent.delivered += 1
   if (outcome.kind === 'refused') sent.refused += 1
@@ -133,9 +134,7 @@ function note(sent: Sent, group: readonly Notification[], outcome: PushOutcome, 
     sent.problems.push(`the push server did not take a message (${why}): ${advice}`)
   }
   const { kind, retryAfter, firstAfter } = outcome
-  const waits = {
-    ...(retryAfter === undefined ? {} : { retryAt: at + retryAfter }),
-    ...(firstAfter === undefined ? {} : { firstAt: at + firstAfter }),
-  }
+  const after = (wait: number | undefined) => (wait === undefined ? undefined : at + wait)
+  const waits = defined({ retryAt: after(retryAfter), firstAt: after(firstAfter) })
   sent.deliveries.push(...group.map(({ id }) => ({ id, kind, ...waits })))
 }

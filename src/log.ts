@@ -128,8 +128,8 @@ function plainError(error: Error, hide: (text: string) => string, depth: number)
   return {
     name: error.name,
     message: hide(error.message),
-    ...(code === undefined ? {} : { code: plain(code, hide, depth + 1) }),
-    ...(inner === undefined ? {} : { errors: plain(inner, hide, depth + 1) }),
-    ...(cause === undefined ? {} : { cause: plain(cause, hide, depth + 1) }),
+    code: plain(code, hide, depth + 1),
+    errors: plain(inner, hide, depth + 1),
+    cause: plain(cause, hide, depth + 1),
   }
 }

@@ -1,11 +1,13 @@
 import { TABLES } from './backends/backends.ts'
 import { canaries } from './canary/canary.ts'
 import { readBeats } from './heartbeats/beats.ts'
-import { createEntrance } from './http/concurrency-limit.ts'
+import { createConcurrencyLimit } from './http/concurrency-limit.ts'
+import { withDeadline } from './http/deadline.ts'
 import { openDispatcher } from './http/get.ts'
 import { createMask } from './log.ts'
 import type { ScrapedBackend } from './model/backend.ts'
 import type { Config, Endpoint } from './model/config.ts'
+import { defined } from './model/defined.ts'
 import type { IO } from './model/io.ts'
 import type { Answer, Observation } from './model/observation.ts'
 import { scrape, scrapeGpu } from './scrape/scrape.ts'
@@ -35,43 +37,44 @@ function withoutSecrets(observation: Observation, hide: (text: string) => string
   const detail = <T extends { detail?: string | undefined }>(facts: T): T =>
     facts.detail === undefined ? facts : { ...facts, detail: hide(facts.detail) }
   const canary = observation.canary && detail(observation.canary)
-  if (observation.up === false)
-    return { ...observation, failure: detail(observation.failure), ...(canary ? { canary } : {}) }
+  if (observation.up === false) return { ...observation, failure: detail(observation.failure), ...defined({ canary }) }
   if (observation.up === undefined) return canary ? { ...observation, canary } : observation
   const { model } = observation.readings
   const readings = model === undefined ? observation.readings : { ...observation.readings, model: hide(model) }
-  return { ...observation, readings, ...(canary ? { canary } : {}) }
+  return { ...observation, readings, ...defined({ canary }) }
 }
 
 async function ask(config: Config, io: IO, options: ObserveOptions): Promise<Observation[]> {
   const left = Math.max(1, Math.floor(options.deadline - io.now()))
-  const signal = AbortSignal.timeout(left)
   const connections = openDispatcher()
-  try {
-    switch (config.backend) {
+  const { dispatcher } = connections
+  const { backend, endpoints, canary } = config
+  const work = async (signal: AbortSignal): Promise<Observation[]> => {
+    switch (backend) {
       case 'ollama':
-      case 'openai':
-        return await canaries(config.endpoints, {
-          backend: config.backend,
-          canary: config.canary,
-          clock: () => performance.now(),
-          runId: options.runId,
-          dispatcher: connections.dispatcher,
+      case 'openai': {
+        const { runId, now } = options
+        const clock = () => performance.now()
+        return canaries(endpoints, {
+          backend,
+          canary,
+          clock,
+          runId,
+          dispatcher,
           signal,
           timeLeft: left,
-          now: options.now,
+          now,
           trace: io.trace,
         })
+      }
       case 'heartbeat-check':
-        return await readBeats(config.endpoints, io.store, options.now)
+        return readBeats(endpoints, io.store, options.now)
       default:
-        return await scrapeAll(config.endpoints, config.backend, {
-          ...options,
-          signal,
-          dispatcher: connections.dispatcher,
-          trace: io.trace,
-        })
+        return scrapeAll(endpoints, backend, { ...options, signal, dispatcher, trace: io.trace })
     }
+  }
+  try {
+    return await withDeadline(left, work)
   } finally {
     await connections.close()
   }
@@ -88,7 +91,7 @@ function scrapeAll(
   backend: ScrapedBackend,
   options: ScrapeAll,
 ): Promise<Observation[]> {
-  const enter = createEntrance()
+  const enter = createConcurrencyLimit()
   const askOne = (endpoint: Endpoint): Promise<Observation> =>
     inSpan(options.trace, 'scrape', { 'queuebell.endpoint': endpoint.name }, async (span) => {
       const observation = await scrapeOne(endpoint)
@@ -107,7 +110,7 @@ function scrapeAll(
         : scrapeGpu(endpoint.gpuUrl, TABLES.dcgm, { ...asking, ...onChunk('gpu'), timeout: endpoint.timeout }),
     ])
     const took = performance.now() - start
-    return { ...(answer as Answer), endpoint, took, ...(gpu === undefined ? {} : { gpu }) }
+    return { ...(answer as Answer), endpoint, took, ...defined({ gpu }) }
   }
   return Promise.all(endpoints.map((endpoint) => enter(() => askOne(endpoint))))
 }

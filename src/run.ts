@@ -71,7 +71,7 @@ interface Decision {
 }
 
 /**
- * One run: load the state, ask every endpoint, evaluate, save with what is to be told, push it, settle, save.
+ * One run: load the state, ask every endpoint, evaluate, save with what is to be pushed, push it, settle, save.
  * The clock is read once for all judgements; later readings only measure the time that is left.
  * @throws {StoreError | StateError} when the state cannot be read or written.
  */
@@ -103,8 +103,8 @@ export async function run(options: RunOptions): Promise<RunReport> {
 async function runOnce(given: RunOptions & { network: Network; id: string; now: number }): Promise<RunReport> {
   const { io, tick, deadline, network, id, now } = given
   const { backend, shard } = given.config
-  const session = { store: io.store, backend, shard, now, tick, id }
-  const opened = await inSpan(io.trace, 'load', {}, () => openRun({ ...session, dryRun: given.dryRun === true }))
+  const commit = { store: io.store, backend, shard, now, tick, id }
+  const opened = await inSpan(io.trace, 'load', {}, () => openRun({ ...commit, dryRun: given.dryRun === true }))
   if (opened.kind !== 'open') return passedOver(opened.kind, given, now)
   const found = await discover(given.config, opened.state.targets ?? {}, { load: network.load ?? load, log: io.log })
   const { config } = found
@@ -120,11 +120,11 @@ async function runOnce(given: RunOptions & { network: Network; id: string; now: 
   const decide = async ({ state }: Opened, again: boolean): Promise<Decision | undefined> => {
     if (!again) return inSpan(io.trace, 'judge', {}, () => decideFrom(state, first, options, { now, id, found }))
     // Another run has looked meanwhile. What this one saw may be older than what that one saved, and counters that seem
-    // to fall look like a restart: so it is looked at anew, where half of the time is left for it.
+    // to fall look like a restart: so it asks again, if half of the time is left for it.
     if (io.now() - now > (scrapesEnd - now) / 2) return undefined
     return decideFrom(state, await look(), options, { now, id, found })
   }
-  const saved = await saveDecision(opened, decide, { ...session, store: withSaveSpans(io.store, io.trace) })
+  const saved = await saveDecision(opened, decide, { ...commit, store: withSaveSpans(io.store, io.trace) })
   if (saved.kind !== 'saved') return passedOver(saved.kind, options, now)
   const { evaluation, due } = saved.decision
   const { outbox } = saved.state
@@ -134,7 +134,7 @@ async function runOnce(given: RunOptions & { network: Network; id: string; now: 
     deadline: deadline - SETTLING,
     push: withSpans(network.push, io),
   })
-  const settle = () => saveSettled(saved, sent.deliveries, session)
+  const settle = () => saveSettled(saved, sent.deliveries, commit)
   const settled = due.length === 0 ? saved.state : await inSpan(io.trace, 'settle', {}, settle)
   return conclude({ evaluation, sent, settled }, options, now)
 }

@@ -1,6 +1,7 @@
 import { Console } from 'node:console'
 import { randomUUID } from 'node:crypto'
 import { parseConfig } from './config/parse.ts'
+import { withDeadline } from './http/deadline.ts'
 import { createLog, mask } from './log.ts'
 import type { Backend } from './model/backend.ts'
 import { type Config, ConfigError, functionName } from './model/config.ts'
@@ -32,16 +33,16 @@ export interface HandlerAnswer {
   body: string
 }
 
-/** The run completed, and yet somebody must look: it rejects, so that the platform counts an error. */
+/** The run completed but needs a person's attention: it rejects, so that the platform counts an error. */
 export class RunFailed extends Error {
   override name = 'RunFailed'
 }
 
-/** Without a limit of the platform's, a run ends itself after this much, or when the slowest answer has had its time. */
+/** Without a limit of the platform, a run ends itself after this long, or when the slowest answer has had its time. */
 const LOCAL_LIMIT = 50_000
 /** Kept for the state and the pushes after the slowest answer. */
 const AFTER_ANSWERS = 10_000
-/** Kept back from the platform's limit, to end by ourselves. */
+/** Kept back from the platform's limit, so that the run ends itself. */
 const MARGIN = 1_000
 
 let kept: { key: string; store: Store } | undefined
@@ -57,10 +58,10 @@ export function scheduled(
     const lambda = env.AWS_LAMBDA_FUNCTION_NAME !== undefined
     const parsed = parseConfig(backend, env, { lambda })
     const shard = event?.shard === undefined ? undefined : parseShard(event.shard)
-    const problems = typeof shard === 'string' ? [`event.shard: ${shard}`] : []
-    if ('problems' in parsed) throw refused([...parsed.problems, ...problems], backend, context)
-    if (typeof shard === 'string') throw refused(problems, backend, context)
-    const config = { ...parsed.config, ...(shard && { shard }) }
+    const problems = shard?.ok === false ? [`event.shard: ${shard.why}`] : []
+    if (!parsed.ok) throw refused([...parsed.problems, ...problems], backend, context)
+    if (shard?.ok === false) throw refused(problems, backend, context)
+    const config = { ...parsed.config, ...(shard && { shard: shard.shard }) }
     try {
       const io = realIO(config, context?.awsRequestId)
       warn(config, io, context)
@@ -68,14 +69,19 @@ export function scheduled(
       const deadline = io.now() + limitOf(config, context)
       const options = { config, io, tick: Number.isNaN(tick) ? undefined : tick, deadline }
       const once = (io: IO) => (lambda ? measured({ ...options, io }) : run({ ...options, io }))
-      const running = withTelemetry({ config, io, env }, once)
-      const report = await inTime(running, deadline - io.now() + MARGIN / 4)
+      const left = deadline - io.now() + MARGIN / 4
+      const report = await withDeadline(left, () => withTelemetry({ config, io, env }, once), { abandon: endless })
       if (report.problems.length > 0) throw new RunFailed(report.problems.join('\n'))
       return { statusCode: 200, body: JSON.stringify(report.result) }
     } catch (error) {
       throw masked(error, config.secrets)
     }
   }
+}
+
+/** A store that stops answering must not hold the run until the platform kills it without a log line. */
+function endless(): RunFailed {
+  return new RunFailed('the run did not end within its time: did the state store or the push server stop answering?')
 }
 
 /** A configuration that cannot be used leaves the one line that every run leaves; how much to log is not known. */
@@ -109,22 +115,11 @@ async function measured(options: RunOptions): Promise<RunReport> {
   }
 }
 
-/** Not the global console, before whose lines Lambda's runtime sets the time and its own words: a line is JSON alone. */
+/** Not the global console: Lambda's runtime puts the time and its own words before its lines, and a line must be JSON only. */
 const output = new Console(process.stdout, process.stderr)
 
 function writeLine(line: string): void {
   output.log(line)
-}
-
-/** A store that falls silent in the middle must not hold the run until the platform cuts it off without a word. */
-async function inTime<T>(running: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    const why = 'the run did not end within its time: did the state store or the push server stop answering?'
-    timer = setTimeout(() => reject(new RunFailed(why)), ms)
-  })
-  running.catch(() => {}) // it may still fail when nobody waits for it
-  return Promise.race([running, late]).finally(() => clearTimeout(timer))
 }
 
 /** The real clock, store and log of a process. */
@@ -145,7 +140,8 @@ export function realIO(config: Config, requestId?: string): IO {
 /** Milliseconds that a run may take. */
 export function limitOf(config: Config, context?: ScheduledContext): number {
   const left = context?.getRemainingTimeInMillis?.()
-  if (left !== undefined) return Math.max(1_000, left - MARGIN)
+  // A platform may say 299,999.4: the state holds whole milliseconds alone.
+  if (left !== undefined) return Math.max(1_000, Math.floor(left - MARGIN))
   const slowest = config.endpoints.reduce((most, { timeout }) => Math.max(most, timeout), 0)
   return Math.max(LOCAL_LIMIT, slowest + AFTER_ANSWERS) + (config.canary.load ? config.canary.loadTimeout : 0)
 }

@@ -7,18 +7,22 @@ export const llamacpp: BackendTable = {
   signals: {
     waiting: { from: named('requests_deferred'), core: true },
     running: { from: named('requests_processing'), core: true },
-    kv_cache: { from: named('kv_cache_usage_ratio'), combine: 'max' },
+    kv_cache: { from: named('kv_cache_usage_ratio'), combine: 'max', optional: true },
     prompt_tokens: { from: named('prompt_tokens_total') }, // cached ones are left out since 2026
     generation_tokens: { from: named('tokens_predicted_total') },
     prefix_queries: {
       from: named('prompt_tokens_cached_total').map((alias) => ({ ...alias, plus: ['llamacpp:prompt_tokens_total'] })),
     },
     prefix_hits: { from: named('prompt_tokens_cached_total') }, // since 2026
-    steps: { from: named('n_decode_total') },
+    steps: { from: named('n_decode_total') }, // one for each batch of up to 2,048 tokens while a prompt is read
+    decode_seconds: { from: named('tokens_predicted_seconds_total') },
+    prompt_seconds: { from: named('prompt_seconds_total') },
   },
   modelLabels: [],
   repeats: [],
   ignored: [],
+  readsAtOnce: 2_048, // --batch-size
+  digits: 6, // a C++ stream's default
   recognise: [
     { series: 'llamacpp:n_tokens_max', as: 'llama.cpp of 2025 or newer' },
     { series: 'llamacpp:kv_cache_usage_ratio', as: 'llama.cpp before May 2025' },

@@ -22,11 +22,17 @@ const waiting: Alias[] = PREFIXES.map((prefix) => ({
   plus: OTHER_QUEUES.map((name) => prefix + name),
 }))
 
+const transferFailed: Alias[] = PREFIXES.map((prefix) => ({
+  name: `${prefix}num_transfer_failed_reqs_total`,
+  plus: [`${prefix}num_bootstrap_failed_reqs_total`],
+}))
+
 /** SGLang 0.4 and newer. Histograms and labelled counters appear with their first observation. */
 export const sglang: BackendTable = {
   signals: {
     waiting: { from: [...waiting, ...named('num_requests_waiting')], core: true }, // the last: prototype of 2024-09
     running: { from: named('num_running_reqs', 'num_requests_running'), core: true },
+    paused: { from: named('num_paused_reqs') },
     kv_cache: { from: named('token_usage'), combine: 'max', core: true },
     hit_share: { from: named('cache_hit_rate'), combine: 'max' }, // of the last prefill batch; percent in the prototype
     queue_wait: { from: named('queue_time_seconds') },
@@ -34,21 +40,24 @@ export const sglang: BackendTable = {
     itl: { from: named('inter_token_latency_seconds', 'time_per_output_token_seconds') },
     e2e: { from: named('e2e_request_latency_seconds') },
     finished: { from: named('num_requests_total', 'e2e_request_latency_seconds_count') }, // the latter: 0.4
-    failed: {
-      // Aborted is all that SGLang tells apart, beside the transfers of a prefill/decode split.
-      from: named('num_aborted_requests_total').map((alias) => ({
-        ...alias,
-        plus: ['num_bootstrap_failed_reqs_total', 'num_transfer_failed_reqs_total'].map((name) =>
-          alias.name.replace('num_aborted_requests_total', name),
-        ),
-      })),
-      zeroBeside: 'finished',
-    },
+    // Aborted is no failure: it counts the clients that hang up. All that SGLang tells apart beside it are the transfers.
+    failed: { from: transferFailed, zeroBeside: 'finished' },
+    transfer_failed: { from: transferFailed, zeroBeside: 'finished', optional: true },
     preemptions: { from: named('num_retracted_requests_total') },
     prompt_tokens: { from: named('prompt_tokens_total') },
     generation_tokens: { from: named('generation_tokens_total') },
-    prefix_queries: { from: named('prompt_tokens_total') },
-    prefix_hits: { from: named('cached_tokens_total'), zeroBeside: 'prefix_queries' },
+    prefix_queries: { from: named('prefill_effective_tokens_total', 'prompt_tokens_total') },
+    prefix_hits: {
+      from: [
+        // By where they were found: in the GPU, in the host's memory, in a store. Late 2026; all are there from the start.
+        ...named('prefill_effective_tokens_total').map((alias) => ({
+          ...alias,
+          labels: { mode: ['device_hit', 'host_hit', 'storage_hit'] },
+        })),
+        ...named('cached_tokens_total'),
+      ],
+      zeroBeside: 'prefix_queries',
+    },
     // Requests and their tokens are counted when they end: a long answer moves only these.
     steps: {
       from: named(
@@ -60,6 +69,7 @@ export const sglang: BackendTable = {
   },
   modelLabels: ['model_name', 'name'],
   repeats: ['tp_rank', 'pp_rank', 'moe_ep_rank'],
+  engineLabel: 'dp_rank',
   ignored: [],
   totalLabel: 'priority',
   recognise: [

@@ -17,6 +17,33 @@ const failed: Alias[] = PREFIXES.flatMap((prefix) => [
   { name: `${prefix}request_failure_total` },
 ])
 
+/** Paths of inference: a probe of health, a list of models or a scanner's path says nothing about requests. */
+const INFERENCE = [
+  '/v1/chat/completions*',
+  '/v1/completions*',
+  '/v1/responses*',
+  '/v1/messages*',
+  '/v1/embeddings',
+  '/v1/audio/*',
+  '/v1/images/*',
+  '/v1/score',
+  '/v1/rerank',
+  '/v2/rerank',
+  '/v2/embed',
+  '/score',
+  '/rerank',
+  '/pooling',
+  '/classify',
+  '/generate*',
+  '/inference/v1/generate',
+  '/invocations',
+]
+
+/** The series of one quantity under every prefix; any of them is enough. */
+function anyOf(first: string, ...others: readonly string[]): Alias[] {
+  return PREFIXES.map((prefix) => ({ name: prefix + first, plus: others.map((name) => prefix + name) }))
+}
+
 const histogram = (...names: readonly string[]): SignalRow => ({ from: named(...names) })
 
 /** vLLM, V0 and V1. Shares are 0..1 in spite of `perc`; between 0.9.2 and 0.10 the old and the new name are both there. */
@@ -24,6 +51,14 @@ export const vllm: BackendTable = {
   signals: {
     waiting: { from: named('num_requests_waiting'), core: true },
     running: { from: named('num_requests_running'), core: true },
+    waiting_deferred: {
+      from: named('num_requests_waiting_by_reason').map((alias) => ({ ...alias, labels: { reason: ['deferred'] } })),
+    },
+    asleep: {
+      from: named('engine_sleep_state').map((alias) => ({ ...alias, not: { sleep_state: ['awake'] } })),
+      combine: 'max',
+    },
+    engine_healthy: { from: named('engine_healthy'), combine: 'min' }, // with --enable-fault-tolerance
     kv_cache: { from: named('kv_cache_usage_perc', 'gpu_cache_usage_perc'), combine: 'max', core: true },
     hit_share: {
       from: named('gpu_prefix_cache_hit_rate').map((alias) => ({ ...alias, off: [-1] })), // V0; -1: caching is off
@@ -39,19 +74,46 @@ export const vllm: BackendTable = {
     e2e: histogram('e2e_request_latency_seconds'),
     finished: { from: named('request_success_total') }, // all reasons; in NIM the successes alone
     failed: { from: failed, zeroBeside: 'finished' },
+    // Of the API server, without prefix: a dead engine (500) and what admission refused (503) are counted here alone.
+    http_failed: {
+      from: [{ name: 'http_requests_total', labels: { handler: INFERENCE, status: ['5*'] } }],
+      zeroBeside: 'finished',
+    },
+    admission_rejected: { from: named('admission_rejections_total'), optional: true }, // where the queue has a cap
+    corrupted: { from: named('corrupted_requests_total'), optional: true }, // where NaNs are looked for
+    transfer_failed: {
+      from: anyOf(
+        'nixl_num_failed_transfers_total',
+        'nixl_num_failed_notifications_total',
+        'nixl_num_kv_expired_reqs_total',
+        'nixl_num_notifications_after_expiry_total',
+        'kv_offload_allocation_failure_total',
+      ),
+      zeroBeside: 'finished',
+      optional: true,
+    },
     preemptions: { from: named('num_preemptions_total') },
     prompt_tokens: { from: named('prompt_tokens_total') },
     generation_tokens: { from: named('generation_tokens_total') },
     prefix_queries: { from: named('prefix_cache_queries_total', 'gpu_prefix_cache_queries_total') },
-    prefix_hits: { from: named('prefix_cache_hits_total', 'gpu_prefix_cache_hits_total') },
+    // What another tier had (CPU, disk, a remote cache) is looked up after the GPU's own misses: a hit as well.
+    prefix_hits: {
+      from: PREFIXES.flatMap((prefix) =>
+        ['prefix_cache_hits_total', 'gpu_prefix_cache_hits_total'].map((name) => ({
+          name: prefix + name,
+          plus: [`${prefix}external_prefix_cache_hits_total`],
+        })),
+      ),
+    },
     steps: { from: named('iteration_tokens_total_count') }, // a histogram, despite its name
   },
   modelLabels: ['model_name'],
   repeats: [],
+  engineLabel: 'engine',
   ignored: [],
   settings: named('cache_config_info').map(({ name }) => name),
   recognise: [
-    { series: 'vllm:healthy_pods_total', as: "vLLM's router, not an engine" },
+    { series: 'vllm:healthy_pods_total', as: "vLLM's router, not an engine", instead: 'watch the engines behind it' },
     { series: 'vllm:kv_cache_usage_perc', as: 'vLLM V1, 0.9.2 or newer' },
     { series: 'vllm:gpu_prefix_cache_queries_total', as: 'vLLM V1, before 0.9.2' },
     { series: 'vllm:gpu_cache_usage_perc', as: 'vLLM V0, or V1 before 0.9.2' },

@@ -26,7 +26,7 @@ export interface CanariesOptions {
   trace?: Span | undefined
 }
 
-/** Less than this is no time to ask in. Milliseconds. */
+/** With less time than this nothing is asked. Milliseconds. */
 const LEAST_TIME = 100
 
 /**
@@ -50,7 +50,7 @@ async function askInTurn(queue: readonly Endpoint[], options: CanariesOptions, e
   for (const [index, endpoint] of queue.entries()) {
     const start = options.clock()
     const timeLeft = end - start
-    // A fair share of what is left: one model that hangs must not leave the others on its server unasked for ever.
+    // A fair share of what is left: one model that hangs must not keep the others on its server from ever being asked.
     const timeout = Math.min(endpoint.timeout, timeLeft / (queue.length - index))
     const about = { 'queuebell.endpoint': endpoint.name, 'gen_ai.request.model': endpoint.model }
     const answer = await inSpan(options.trace, 'canary', about, async (span) => {

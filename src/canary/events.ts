@@ -1,10 +1,12 @@
+import { isRecord, parseJson } from '../model/json.ts'
+
 /** The data of one server-sent event, or a comment: many servers and gateways send `: keep-alive` while a request waits. */
 export type StreamEvent = { data: string; isError: boolean } | { comment: string }
 
 /**
  * Server-sent events out of lines: https://html.spec.whatwg.org/multipage/server-sent-events.html
  * Lenient as servers are: an event may lack its blank line, at the end of the stream or before the next event; a line
- * that begins with `{` is taken for a body that was not streamed, given whole as its data; an error may be told by the
+ * that begins with `{` is taken for a body that was not streamed, given whole as its data; an error may be marked by the
  * name of its event or, as llama.cpp did, of its field. An event without data is as good as a comment.
  */
 export async function* events(lines: AsyncIterable<string>): AsyncGenerator<StreamEvent> {
@@ -44,7 +46,7 @@ export async function* events(lines: AsyncIterable<string>): AsyncGenerator<Stre
 }
 
 function isWhole(data: string): boolean {
-  return isDone(data) || isRecord(parse(data))
+  return isDone(data) || isRecord(parseJson(data))
 }
 
 function isDone(data: string): boolean {
@@ -52,19 +54,19 @@ function isDone(data: string): boolean {
 }
 
 /** What one event of a completion stream says. */
-export type Said =
+export type CompletionEvent =
   | { kind: 'token' } // a part of the answer, of its reasoning or of a tool call
   | { kind: 'finished' } // the answer is at its end, its last token perhaps without text
   | { kind: 'frame' } // a role, a usage report, an empty part
   | { kind: 'done' } // [DONE]
   | { kind: 'error'; text: string }
-  | { kind: 'other' } // an object that is no part of a completion: a gateway's sign of life, or no such server at all
+  | { kind: 'other' } // an object that is not part of a completion: a gateway's sign of life, or another kind of server
   | { kind: 'unreadable' }
 
 /** Reads one event's data; the same for chat and for plain completions. */
-export function readEvent(data: string): Said {
+export function readEvent(data: string): CompletionEvent {
   if (isDone(data)) return { kind: 'done' }
-  const value = parse(data)
+  const value = parseJson(data)
   if (!isRecord(value)) return { kind: 'unreadable' }
   if (value.error !== undefined && value.error !== null) return { kind: 'error', text: data }
   // vLLM and SGLang put an error's fields at the top in some versions.
@@ -85,16 +87,4 @@ function hasToken(choice: Record<string, unknown>): boolean {
       TEXTS.some((name) => typeof place[name] === 'string' && place[name] !== '') ||
       (Array.isArray(place.tool_calls) && place.tool_calls.length > 0),
   )
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,10 +1,12 @@
+import { chunksOf } from '../http/body.ts'
 import { send } from '../http/get.ts'
-import { failureOf, toWords } from '../http/network-failure.ts'
+import { failureOf } from '../http/network-failure.ts'
+import { toWords } from '../http/server-words.ts'
 import type { CanaryConfig, Endpoint } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import type { Failure } from '../model/failure.ts'
-import type { Answer } from '../model/observation.ts'
 
-/** Bytes of one canary's answer: a token and its frame are a few hundred; what is longer is no such answer. */
+/** Bytes of one canary's answer: a token and its frame are a few hundred; a longer body is something else. */
 const MOST_BYTES = 1024 * 1024
 
 /** What a canary is given beside its endpoint. */
@@ -20,7 +22,7 @@ export interface CanaryOptions {
   dispatcher: unknown
   /** Ends the canary early: the run's own deadline. */
   signal?: AbortSignal
-  /** Milliseconds left in the run: a load that cannot end in them is not begun, for it would be aborted at each run anew. */
+  /** Milliseconds left in the run: a load that cannot finish in them is not started, or every run would abort it again. */
   timeLeft?: number
 }
 
@@ -32,7 +34,7 @@ export class CanaryFailed extends Error {
   }
 }
 
-export interface Exchange {
+interface Exchange {
   url: string
   /** JSON body; with one it is a POST, without a GET. */
   body?: unknown
@@ -49,7 +51,7 @@ export function headersOf(endpoint: Endpoint, requestId: string): Record<string,
     // A proxy that compresses a stream also gathers it, and the first token would wait for the last.
     'accept-encoding': 'identity',
     'x-request-id': requestId,
-    ...(endpoint.authorization === undefined ? {} : { authorization: endpoint.authorization }),
+    ...defined({ authorization: endpoint.authorization }),
   }
 }
 
@@ -107,30 +109,19 @@ export async function wholeText(response: Response, signal: AbortSignal): Promis
 }
 
 async function* textOf(response: Response, signal: AbortSignal): AsyncGenerator<string> {
-  if (!response.body) return
-  const reader = response.body.getReader()
-  // Not awaited: on a body that somebody has copied, the cancel waits for the other half for ever.
-  const cancel = () => void reader.cancel().catch(() => {})
-  // fetch ends the read by itself at the deadline, except where its decoder got stuck.
-  signal.addEventListener('abort', cancel)
   const decoder = new TextDecoder()
   let bytes = 0
   try {
-    for (;;) {
-      const chunk = await reader.read().catch((error: unknown) => {
-        throw new CanaryFailed(signal.aborted ? { kind: 'timeout' } : bodyFailure(error))
-      })
-      if (signal.aborted) throw new CanaryFailed({ kind: 'timeout' })
-      if (chunk.done) break
-      bytes += chunk.value.byteLength
+    for await (const chunk of chunksOf(response.body, signal)) {
+      bytes += chunk.byteLength
       if (bytes > MOST_BYTES) throw new CanaryFailed({ kind: 'too-large' })
-      yield decoder.decode(chunk.value, { stream: true })
+      yield decoder.decode(chunk, { stream: true })
     }
-    yield decoder.decode()
-  } finally {
-    signal.removeEventListener('abort', cancel)
-    cancel()
+  } catch (error) {
+    if (error instanceof CanaryFailed) throw error
+    throw new CanaryFailed(signal.aborted ? { kind: 'timeout' } : bodyFailure(error))
   }
+  yield decoder.decode()
 }
 
 /** A body that breaks off without a code of the network is cut all the same. */
@@ -139,17 +130,7 @@ function bodyFailure(error: unknown): Failure {
   return failure.kind === 'other' ? { ...failure, kind: 'cut' } : failure
 }
 
-/** Where the request never reached the server: nobody finds its id in a log. */
-const NEVER_THERE: readonly Failure['kind'][] = ['refused', 'unreachable', 'name-not-found', 'tls']
-
-/** The answer of a canary that came to nothing; with its id, where the server's own logs may show it. */
-export function failedAnswer(error: unknown, requestId: string): Answer {
-  const failure = error instanceof CanaryFailed ? error.failure : failureOf(error, true)
-  if (NEVER_THERE.includes(failure.kind)) return { up: false, failure }
-  return { up: false, failure, canary: { status: 'failed', requestId } }
-}
-
-/** Foreign words for people: one line, without our credentials, which some servers repeat when they refuse them. */
+/** The server's words for people: one line, without our credentials, which some servers repeat when they refuse them. */
 export function wordsFrom(text: string, endpoint: Endpoint): string {
   return toWords(text.slice(0, 8_192), endpoint.authorization === undefined ? [] : [endpoint.authorization]) ?? ''
 }

@@ -1,3 +1,5 @@
+import { defined } from '../model/defined.ts'
+import { isRecord, parseJson } from '../model/json.ts'
 import type { DataFault, Signal } from '../model/signals.ts'
 
 /** The last line of a generate stream. Durations in nanoseconds; one that is zero is left out by the server. */
@@ -18,25 +20,16 @@ export interface Phases {
   load?: number
   prefill?: number
   decode?: number
-  /** Durations that cannot be, whose phases are unknown for that. */
+  /** Impossible durations, whose phases are therefore unknown. */
   faults: DataFault[]
 }
 
-/** One line of a stream; `undefined` when it is no JSON object. */
+/** One line of a stream; `undefined` when it is not a JSON object. */
 export function readLine(text: string): StreamLine | undefined {
-  const value = parse(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  const line = value as Record<string, unknown>
+  const line = parseJson(text)
+  if (!isRecord(line)) return undefined
   if (line.error !== undefined && line.error !== null) return { error: text }
   return line.done === true ? { ...line, done: true } : { done: false }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /**
@@ -66,19 +59,16 @@ export function phasesOf(final: FinalLine, elapsed: number): Phases {
   return {
     total: elapsed,
     faults,
-    ...(rest === undefined ? {} : { wait: Math.max(0, rest) }),
-    ...(load === undefined ? {} : { load }),
-    ...(prefill === undefined ? {} : { prefill }),
-    ...(decode === undefined ? {} : { decode }),
+    ...defined({ wait: rest === undefined ? undefined : Math.max(0, rest), load, prefill, decode }),
   }
 }
 
 /** Seconds by which two clocks may differ over one request. */
 const TOLERANCE = 1
-/** Seconds: no setting lets a canary take longer, so that more are no nanoseconds, or another clock's. */
+/** Seconds. No setting lets a canary take longer, so a longer duration is in another unit or from another clock. */
 const LONGEST = 3_600
 
-/** @returns what is wrong with it, where it is no duration of ours. */
+/** @returns seconds, or what is wrong with the duration. */
 function seconds(nanoseconds: unknown): number | 'not-a-number' | 'out-of-range' {
   if (nanoseconds === undefined || nanoseconds === null) return 0
   if (typeof nanoseconds !== 'number') return 'not-a-number'

@@ -1,21 +1,13 @@
+import { withDeadline } from '../http/deadline.ts'
 import type { Endpoint } from '../model/config.ts'
-import type { Answer, CanaryFacts } from '../model/observation.ts'
-import type { DataFault } from '../model/signals.ts'
-import { gaugeReadings } from '../signals/readings.ts'
+import { defined } from '../model/defined.ts'
+import { isRecord, parseJson } from '../model/json.ts'
+import type { Answer } from '../model/observation.ts'
 import { below, wholeModelName } from './address.ts'
-import { withinTime } from './deadline.ts'
-import {
-  CanaryFailed,
-  type CanaryOptions,
-  exchange,
-  failedAnswer,
-  headersOf,
-  lines,
-  wholeText,
-  wordsFrom,
-} from './exchange.ts'
+import { answerInTime, answerOf, type Asking as Canary } from './answer.ts'
+import { CanaryFailed, type CanaryOptions, exchange, headersOf, lines, wholeText, wordsFrom } from './exchange.ts'
 import { type FinalLine, phasesOf, readLine } from './ollama-line.ts'
-import { busyFacts, failureOfStatus, Refused, refusesForLoad, refusesInStream, saysModelMissing } from './refusal.ts'
+import { errorInStream, refusalOf, saysModelMissing } from './refusal.ts'
 
 const PROMPT = 'Hi'
 /** A warm model reports some tens of milliseconds of loading; from here on it was loaded for this request. Seconds. */
@@ -31,39 +23,30 @@ const MOST_LINES = 256
  * restarts the server's unload timer, like any request: a canary every minute keeps a loaded model loaded.
  *
  * Sources: Ollama's `docs/api.md` (durations in nanoseconds, left out when zero); `server/sched.go` (another `num_ctx`
- * than the loaded model's makes it load anew, hence the one that `/api/ps` names is asked for).
+ * than the loaded model's makes it load again, hence the canary asks for the one that `/api/ps` names).
  */
-export async function ollamaCanary(endpoint: Endpoint, options: CanaryOptions): Promise<Answer> {
-  if (endpoint.model === undefined) return { up: false, failure: { kind: 'other', detail: 'OLLAMA_MODEL is not set' } }
-  const asking = { endpoint, options, model: endpoint.model, found: false }
-  try {
-    return await withinTime(endpoint.timeout, options.signal, (signal) => look({ ...asking, signal }))
-  } catch (error) {
-    if (error instanceof Refused) return met(asking, error.facts)
-    return failedAnswer(error, options.requestId)
-  }
+export function ollamaCanary(endpoint: Endpoint, options: CanaryOptions): Promise<Answer> {
+  return answerInTime(endpoint, options, 'OLLAMA_MODEL', (asking) => look({ ...asking, found: false }))
 }
 
 async function look(asking: Asking): Promise<Answer> {
   const place = await findModel(asking)
   if (place.loaded) return generate({ ...asking, found: true }, place)
-  if (!(await isKnown(asking))) return met(asking, { status: 'model-missing' })
+  if (!(await isKnown(asking))) return answerOf(asking, { status: 'model-missing' })
   const { canary, signal: run } = asking.options
   const status = place.others ? 'other-model' : 'not-loaded'
-  if (!canary.load) return met(asking, { status })
+  if (!canary.load) return answerOf(asking, { status })
   if (!loadFits(asking.options)) {
     const detail = `CANARY_LOAD_TIMEOUT of ${canary.loadTimeout / 1_000} s is more than this run has left`
-    return met(asking, { status, detail })
+    return answerOf(asking, { status, detail })
   }
   // The load has a budget of its own: a short canary would abort it again and again.
-  return withinTime(canary.loadTimeout, run, (signal) => generate({ ...asking, found: true, signal }, place))
+  return withDeadline(canary.loadTimeout, (signal) => generate({ ...asking, found: true, signal }, place), {
+    outer: run,
+  })
 }
 
-interface Asking {
-  endpoint: Endpoint
-  options: CanaryOptions
-  model: string
-  signal: AbortSignal
+interface Asking extends Canary {
   /** `/api/ps` has answered. */
   found: boolean
 }
@@ -86,10 +69,10 @@ async function findModel(asking: Asking): Promise<Place> {
   return {
     loaded: true,
     others: models.length > 1,
-    ...(isPositive(size) && typeof inVram === 'number' && inVram >= 0 && inVram <= size
-      ? { vramShare: inVram / size }
-      : {}),
-    ...(isPositive(contextLength) ? { contextLength } : {}),
+    ...defined({
+      vramShare: isPositive(size) && isWithin(inVram, size) ? inVram / size : undefined,
+      contextLength: isPositive(contextLength) ? contextLength : undefined,
+    }),
   }
 }
 
@@ -106,14 +89,11 @@ async function listModels(asking: Asking, path: string): Promise<Record<string, 
 }
 
 function modelsIn(text: string): Record<string, unknown>[] | undefined {
-  try {
-    const { models } = JSON.parse(text) as { models?: unknown }
-    // Before its first model, Go writes an empty list as null.
-    if (models === null) return []
-    return Array.isArray(models) ? models.filter((model) => typeof model === 'object' && model !== null) : undefined
-  } catch {
-    return undefined
-  }
+  const answer = parseJson(text)
+  if (!isRecord(answer)) return undefined
+  // Before its first model, Go writes an empty list as null.
+  if (answer.models === null) return []
+  return Array.isArray(answer.models) ? answer.models.filter(isRecord) : undefined
 }
 
 function isModel(listed: Record<string, unknown>, model: string): boolean {
@@ -124,6 +104,10 @@ function isModel(listed: Record<string, unknown>, model: string): boolean {
 
 function isPositive(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0
+}
+
+function isWithin(value: unknown, most: number): value is number {
+  return typeof value === 'number' && value >= 0 && value <= most
 }
 
 function loadFits(options: CanaryOptions): boolean {
@@ -137,7 +121,7 @@ async function generate(asking: Asking, place: Place, think: false | null = fals
     prompt: PROMPT,
     stream: true,
     ...(think === null ? {} : { think }),
-    options: { num_predict: 1, ...(place.contextLength === undefined ? {} : { num_ctx: place.contextLength }) },
+    options: defined({ num_predict: 1, num_ctx: place.contextLength }),
   }
   const start = clock()
   const response = await ask(asking, 'api/generate', request)
@@ -151,12 +135,9 @@ async function generate(asking: Asking, place: Place, think: false | null = fals
   const final = await finalLine(asking, response)
   const phases = phasesOf(final, (clock() - start) / 1_000)
   const cold = !place.loaded || (phases.load ?? 0) >= COLD_FROM
-  return met(
+  return answerOf(
     asking,
-    {
-      status: cold ? 'cold-load' : 'answered',
-      ...(place.vramShare === undefined ? {} : { vramShare: place.vramShare }),
-    },
+    defined({ status: cold ? ('cold-load' as const) : ('answered' as const), vramShare: place.vramShare }),
     {
       canary_total: phases.total,
       canary_wait: phases.wait,
@@ -171,7 +152,7 @@ async function generate(asking: Asking, place: Place, think: false | null = fals
 function ask(asking: Asking, path: string, body?: unknown): Promise<Response> {
   return exchange({
     url: below(asking.endpoint.url, path),
-    ...(body === undefined ? {} : { body }),
+    body,
     headers: headersOf(asking.endpoint, asking.options.requestId),
     signal: asking.signal,
     dispatcher: asking.options.dispatcher,
@@ -192,13 +173,9 @@ async function accepted(asking: Asking, path: string): Promise<string> {
 
 function refusal(asking: Asking, response: Response, text: string): Error {
   const words = wordsFrom(text, asking.endpoint)
-  const { status, headers } = response
-  if (refusesForLoad(status, words)) return new Refused(busyFacts(words, headers.get('retry-after')))
-  // Only the model can be missing here: that this is an Ollama, /api/ps has shown.
-  if (saysModelMissing(text, words) || (status === 404 && asking.found)) {
-    return new Refused({ status: 'model-missing', ...(words === '' ? {} : { detail: words }) })
-  }
-  return new CanaryFailed(failureOfStatus(status, words))
+  // A 404 can only mean the model once /api/ps has shown that this is an Ollama.
+  const isMissing = saysModelMissing(text, words) || (response.status === 404 && asking.found)
+  return refusalOf(response, words, isMissing)
 }
 
 /**
@@ -206,41 +183,22 @@ function refusal(asking: Asking, response: Response, text: string): Error {
  * that was not streamed may span lines.
  */
 async function finalLine(asking: Asking, response: Response): Promise<FinalLine> {
+  const streamError = (text: string) => errorInStream(text, wordsFrom(text, asking.endpoint), false)
   let count = 0
   let rest = ''
   for await (const text of lines(response, asking.signal)) {
     if (text.trim() === '') continue
     const line = rest === '' ? readLine(text) : undefined
     if (line === undefined) rest += `${text}\n`
-    else if ('error' in line) throw errorInStream(asking, line.error)
+    else if ('error' in line) throw streamError(line.error)
     else if (line.done) return line
     count += line === undefined ? 0 : 1
     if (count >= MOST_LINES) throw new CanaryFailed({ kind: 'bad-answer', detail: 'more than one token came' })
   }
   const whole = readLine(rest)
-  if (whole && 'error' in whole) throw errorInStream(asking, whole.error)
+  if (whole && 'error' in whole) throw streamError(whole.error)
   if (whole?.done) return whole
   // Half an object at the very end is a cut answer, anything else was never a stream.
   if (rest === '' || whole || /^\s*\{[^}]*$/.test(rest)) throw new CanaryFailed({ kind: 'cut' })
   throw new CanaryFailed({ kind: 'bad-answer', detail: wordsFrom(rest, asking.endpoint) })
-}
-
-function errorInStream(asking: Asking, error: string): Error {
-  const words = wordsFrom(error, asking.endpoint)
-  if (refusesInStream(error, words)) return new Refused(busyFacts(words, null))
-  return new CanaryFailed({ kind: 'stream-error', detail: words })
-}
-
-function met(
-  asking: Omit<Asking, 'signal'>,
-  facts: CanaryFacts,
-  gauges: Parameters<typeof gaugeReadings>[0] = {},
-  faults: DataFault[] = [],
-): Answer {
-  const readings = { ...gaugeReadings(gauges, asking.model), faults }
-  return {
-    up: true,
-    readings: facts.status === 'model-missing' ? { ...readings, modelFound: false } : readings,
-    canary: { ...facts, requestId: asking.options.requestId },
-  }
 }

@@ -1,14 +1,15 @@
 import { TABLES } from '../backends/backends.ts'
 import { get } from '../http/get.ts'
 import type { Endpoint } from '../model/config.ts'
-import { createPageReader } from '../scrape/exposition.ts'
+import { defined } from '../model/defined.ts'
+import { createPageReader } from '../scrape/page-reader.ts'
 import { readPage } from '../scrape/read.ts'
 import { below, openaiBase } from './address.ts'
 
 /** Requests waiting from which a canary would only add to what is known: the default limit of the rule `waiting`. */
 export const DEEP_QUEUE = 20
 
-/** A look at the page is worth no more time than this. Milliseconds. */
+/** The longest that a look at the page may take. Milliseconds. */
 const PATIENCE = 2_000
 const MOST_BYTES = 4 * 1024 * 1024
 
@@ -25,7 +26,7 @@ export interface QueueOptions {
 /**
  * Looks at the server's own metrics, where it has any that we know.
  * @returns what is known of a queue with at least `deep` requests in it (`34 requests waiting`), for the result;
- * `undefined` when there is none, or nothing is known: then the canary is what finds out.
+ * `undefined` when the queue is shorter or unknown: then the canary finds out.
  */
 export async function deepQueue(
   endpoint: Endpoint,
@@ -35,7 +36,7 @@ export async function deepQueue(
   const tables = QUEUES.map((backend) => TABLES[backend])
   const readers = tables.map((table) => createPageReader(table))
   const got = await get(below(openaiBase(endpoint.url), 'metrics'), {
-    headers: endpoint.authorization === undefined ? {} : { authorization: endpoint.authorization },
+    headers: defined({ authorization: endpoint.authorization }),
     timeout: Math.min(PATIENCE, endpoint.timeout / 2),
     signal: options.signal,
     dispatcher: options.dispatcher,

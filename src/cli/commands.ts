@@ -1,85 +1,109 @@
-import { parseArgs } from 'node:util'
-import { BACKENDS, type Backend } from '../model/backend.ts'
 import { withParameters } from '../secrets/parameters.ts'
+import {
+  type CommandLine,
+  type CommandName,
+  flagsOf,
+  helpOf,
+  isFunction,
+  nearestFunction,
+  readCommandLine,
+} from './command-line.ts'
 import { doctor } from './doctor.ts'
 import { loadEnvFile } from './env-file.ts'
 import { invoke } from './invoke.ts'
-import { isPastCommand, PAST_USAGE, runPast } from './past.ts'
+import { doPast, type PastCommand, planPast } from './past.ts'
 import { parseListen, serve } from './receive.ts'
-
-const USAGE = `queuebell: a push before your users see the spinner
-
-  invoke <function>     one run with the environment and .env
-      --dry-run         sends and saves nothing
-      --json            prints the result object
-      --every 30s       repeats until stopped
-      --why             prints each rule's decision
-      --shard 2/8       only the second of eight parts of the endpoints
-  invoke heartbeat-receive --serve 8080
-                        the receiver of heartbeats, with the state folder;
-                        0.0.0.0:8080 lets workers on other machines reach it
-  doctor <function>     what each rule reads, found or missing
-      --push            sends a test push
-${PAST_USAGE}
-functions: ${BACKENDS.join(' ')}
-`
+import { swallowed } from './swallowed.ts'
+import { version } from './version.ts'
 
 /** The command line. @returns the exit code. */
 export async function runCommand(args: string[]): Promise<number> {
-  const [first, ...rest] = args
-  if (isPastCommand(first)) return runPast(first, rest)
-  let parsed: ReturnType<typeof parse>
-  try {
-    parsed = parse(args)
-  } catch (error) {
-    return misused(error instanceof Error ? error.message : String(error))
+  const read = readCommandLine(args)
+  if (!read.ok) return misused(read.why, read.command)
+  const { line } = read
+  if (line.kind === 'version') return print(version())
+  if (line.kind === 'help') return print(helpOf(line.command))
+  const { command, words, options } = line
+  const lost = swallowed(command, flagsOf(command), args.slice(args.indexOf(command) + 1), process.env)
+  if (lost !== undefined) return failed(lost)
+  switch (command) {
+    case 'doctor':
+      return doctorOf(words, options)
+    case 'invoke':
+      return invokeOf(words, options)
+    case 'record':
+    case 'replay':
+    case 'suggest':
+    case 'import':
+    case 'export':
+      return pastOf(command, words, options)
+    default:
+      return command satisfies never
   }
-  const { values, positionals } = parsed
-  const [command, name, ...more] = positionals
-  if (values.help || command === undefined) return print(USAGE, 0)
-  if (command !== 'invoke' && command !== 'doctor') return misused(`there is no command ${command}`)
-  if (name === undefined) return misused(`${command} needs the name of a function`)
-  if (more.length > 0) return misused(`${command} takes one function, and nothing after it: ${more.join(' ')}`)
+}
+
+type Given = Extract<CommandLine, { kind: 'command' }>
+
+async function doctorOf([name, ...more]: string[], options: Given['options']): Promise<number> {
+  if (name === undefined) return misused('doctor needs the name of a function', 'doctor')
+  if (more.length > 0) return misused(`doctor takes one function, and nothing after it: ${more.join(' ')}`, 'doctor')
+  if (!isFunction(name)) return misused(`there is no function ${name}${nearestFunction(name)}`, 'doctor')
+  if (name === 'heartbeat-receive')
+    return misused('heartbeat-receive has nothing to check: it waits for its workers', 'doctor')
+  return (await loadVariables()) ?? doctor(name, { push: options.push === true })
+}
+
+async function invokeOf([name, ...more]: string[], options: Given['options']): Promise<number> {
+  if (name === undefined) return misused('invoke needs the name of a function', 'invoke')
+  if (!isFunction(name)) return misused(`there is no function ${name}${nearestFunction(name)}`, 'invoke')
+  if (more.length > 0) return misused(`invoke takes one function, and nothing after it: ${more.join(' ')}`, 'invoke')
   const receives = name === 'heartbeat-receive'
-  if (!receives && !isBackend(name)) return misused(`there is no function ${name}`)
-  if (receives && command === 'doctor') return misused(`${name} has nothing to check: it waits for its workers`)
-  const own = OPTIONS[command === 'doctor' ? 'doctor' : receives ? 'receive' : 'run']
-  const foreign = Object.keys(values).find((option) => !own.includes(option))
-  if (foreign !== undefined) return misused(`${command} ${name} has no option --${foreign}`)
-  const unread = loadEnvFile('.env') ?? (await loadParameters())
-  if (unread !== undefined) return failed(unread)
-  if (!isBackend(name)) return receive(values.serve ?? '8080')
-  if (command === 'doctor') return doctor(name, { push: values.push === true })
+  const foreign = Object.keys(options).find((option) => (option === 'serve') !== receives)
+  if (foreign !== undefined) return misused(`invoke ${name} has no option --${foreign}`, 'invoke')
+  const unread = await loadVariables()
+  if (unread !== undefined) return unread
+  if (name === 'heartbeat-receive') return receive(textOf(options.serve) ?? '8080')
   return invoke(name, {
-    dryRun: values['dry-run'] === true,
-    json: values.json === true,
-    why: values.why === true,
-    every: values.every,
-    shard: values.shard,
+    dryRun: options['dry-run'] === true,
+    json: options.json === true,
+    why: options.why === true,
+    every: textOf(options.every),
+    shard: textOf(options.shard),
   })
 }
 
-/** What may stand beside each use. */
-const OPTIONS: Record<'run' | 'receive' | 'doctor', readonly string[]> = {
-  run: ['dry-run', 'json', 'every', 'why', 'shard'],
-  receive: ['serve'],
-  doctor: ['push'],
+async function pastOf(command: PastCommand, words: string[], options: Given['options']): Promise<number> {
+  const planned = planPast(command, words, options)
+  if (!planned.ok) return misused(planned.why, command)
+  // A recorder asks with the secrets; the others have no use for them, nor for the store where they lie.
+  const unread = command === 'record' ? await loadVariables() : failedOf(loadEnvFile('.env'))
+  return unread ?? doPast(planned.act)
 }
 
-/** What a function reads from the parameter store, the command line reads there too. @returns why it cannot. */
-async function loadParameters(): Promise<string | undefined> {
+function failedOf(why: string | undefined): number | undefined {
+  return why === undefined ? undefined : failed(why)
+}
+
+function textOf(option: string | true | undefined): string | undefined {
+  return option === true ? undefined : option
+}
+
+/** `.env`, and what a function reads from the parameter store. @returns the exit code where they cannot be read. */
+async function loadVariables(): Promise<number | undefined> {
+  const unread = loadEnvFile('.env')
+  if (unread !== undefined) return failed(unread)
   try {
     Object.assign(process.env, await withParameters(process.env, Date.now()))
     return undefined
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return failed(error instanceof Error ? error.message : String(error))
   }
 }
 
-/** Serves heartbeats until the process is told to stop. */
+/** Serves heartbeats until the process is stopped. */
 async function receive(listen: string): Promise<number> {
   const place = parseListen(listen)
-  if (!place) return misused(`--serve ${listen}: neither a port nor an address with one, as in 0.0.0.0:8080`)
+  if (!place) return misused(`--serve ${listen}: neither a port nor an address with one, as in 0.0.0.0:8080`, 'invoke')
   try {
     const serving = await serve(place.port, process.env, { host: place.host })
     console.log(`heartbeats are received at ${serving.url}/<worker>`)
@@ -94,29 +118,8 @@ async function receive(listen: string): Promise<number> {
   }
 }
 
-function parse(args: string[]) {
-  return parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      'dry-run': { type: 'boolean' },
-      json: { type: 'boolean' },
-      every: { type: 'string' },
-      shard: { type: 'string' },
-      why: { type: 'boolean' },
-      push: { type: 'boolean' },
-      serve: { type: 'string' },
-      help: { type: 'boolean', short: 'h' },
-    },
-  })
-}
-
-function isBackend(name: string): name is Backend {
-  return (BACKENDS as readonly string[]).includes(name)
-}
-
-function misused(why: string): number {
-  console.error(`${why}\n\n${USAGE}`)
+function misused(why: string, command?: CommandName): number {
+  console.error(`${why}\n\n${helpOf(command)}`)
   return 1
 }
 
@@ -125,7 +128,7 @@ function failed(why: string): number {
   return 1
 }
 
-function print(text: string, code: number): number {
+function print(text: string): number {
   console.log(text)
-  return code
+  return 0
 }

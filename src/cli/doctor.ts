@@ -10,12 +10,12 @@ import type { Log } from '../model/io.ts'
 import { wordsOf } from '../model/observation.ts'
 import { observe } from '../observe.ts'
 import { type PushOutcome, pushTo } from '../push/push.ts'
-import { examine, type Finding } from '../rules/diagnose.ts'
+import { diagnose, type Finding } from '../rules/diagnose.ts'
 import { limitOf, realIO } from '../scheduled.ts'
 import type { Page } from '../scrape/page.ts'
 import { readPage } from '../scrape/read.ts'
 import { scrapePage } from '../scrape/scrape.ts'
-import { shownUrl } from '../secrets/shown-url.ts'
+import { shownUrl } from '../secrets/names.ts'
 import { discover } from '../targets/discover.ts'
 import { load } from '../targets/load.ts'
 import { align } from './table.ts'
@@ -27,7 +27,7 @@ import { terminalLog } from './terminal-log.ts'
  */
 export async function doctor(backend: Backend, options: { push: boolean }): Promise<number> {
   const parsed = parseConfig(backend, process.env, { lambda: false })
-  if ('problems' in parsed) {
+  if (!parsed.ok) {
     console.error(new ConfigError(parsed.problems).message)
     return 1
   }
@@ -42,7 +42,7 @@ export async function doctor(backend: Backend, options: { push: boolean }): Prom
   return healthy && pushed && found.allRead ? 0 : 1
 }
 
-/** The endpoints to check; `undefined` when what the sources name cannot be used, which is then told. */
+/** The endpoints to check; `undefined`, after an error was printed, when what the sources name cannot be used. */
 async function find(config: Config): Promise<{ config: Config; allRead: boolean } | undefined> {
   try {
     const { endpoints, watch } = await discover(config, {}, { load, log: terminalLog(config) })
@@ -79,13 +79,16 @@ async function checkPage(
   if ('failure' in got) return { healthy: false, lines: [head, `  no metrics: ${briefly(got.failure)}`] }
   const { page, bytes } = got
   const readings = readPage(page, table, { model: endpoint.model, now: Date.now() })
-  const server = table.recognise.find(({ series }) => page.recognised.has(series) || page.samples.has(series))?.as
+  const recognised = table.recognise.find(({ series }) => page.recognised.has(series) || page.samples.has(series))
+  const server = recognised?.as
+  if (recognised?.instead !== undefined)
+    return { healthy: false, lines: [head, `  server: ${recognised.as}: ${recognised.instead}`] }
   const emptyIsFine = page.sampleCount === 0 && table.emptyIsHealthy === true
   const isKnown = server !== undefined || emptyIsFine
-  const examined = examine(readings, table, endpoint, backend)
+  const diagnosed = diagnose(readings, table, endpoint, backend)
   // On another server's page, or without the model, every rule is blind for one reason, which is told.
-  const isPlain = !readings.modelFound || (!isKnown && examined.every(({ state }) => state !== 'sees'))
-  const findings = isPlain ? [] : examined
+  const isPlain = !readings.modelFound || (!isKnown && diagnosed.every(({ state }) => state !== 'sees'))
+  const findings = isPlain ? [] : diagnosed
   const blind = findings.some((f) => f.state === 'blind' || f.state === 'undecidable') || !readings.modelFound
   return {
     healthy: isKnown && !blind,
@@ -108,7 +111,13 @@ function unrecognised(page: Page, emptyIsFine: boolean): string {
   return 'not recognised: is this the right port and path?'
 }
 
-const MARKS: Record<Finding['state'], string> = { sees: 'ok', waits: 'waits', blind: 'BLIND', undecidable: 'BLIND' }
+const MARKS: Record<Finding['state'], string> = {
+  sees: 'ok',
+  waits: 'waits',
+  absent: '-',
+  blind: 'BLIND',
+  undecidable: 'BLIND',
+}
 
 function row({ rule, state, notes }: Finding): string[] {
   return [MARKS[state], rule.id, notes.join('; ')]
@@ -118,7 +127,7 @@ function indent(text: string): string[] {
   return text.split('\n').map((line) => `  ${line}`)
 }
 
-/** Canaries and heartbeats have no page: ask once and tell what came. */
+/** Canaries and heartbeats have no page: ask once and print what came back. */
 async function checkAnswers(config: Config): Promise<boolean> {
   const io = realIO(config)
   const now = io.now()
@@ -142,7 +151,7 @@ function beatText(age: number | undefined): string {
   return age === undefined ? 'never seen' : `last beat ${Math.round(age / 1000)} s ago`
 }
 
-/** What came of each try is told at the end, once. */
+/** The outcome of each try is printed once, at the end. */
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
 const WORDS: Record<PushOutcome['kind'], string> = {
   delivered: 'delivered',

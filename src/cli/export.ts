@@ -44,6 +44,6 @@ function configOf(backend: Backend): Config {
   if (!(backend in TABLES))
     throw new ConfigError([`${backend}: is asked by requests of ours, and Prometheus has nothing of it`])
   const parsed = parseConfig(backend, process.env, { lambda: false })
-  if ('problems' in parsed) throw new ConfigError(parsed.problems)
+  if (!parsed.ok) throw new ConfigError(parsed.problems)
   return parsed.config
 }

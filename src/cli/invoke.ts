@@ -20,7 +20,7 @@ export interface InvokeOptions {
   shard: string | undefined
 }
 
-/** A timer that is given more than 2^31 milliseconds does not wait at all. */
+/** A timer given more than 2^31 milliseconds does not wait at all. */
 const LONGEST_WAIT = 24 * 24 * 60 * 60_000
 
 /** Real runs of one function with the environment. @returns the exit code: 0 when the (last) run completed. */
@@ -31,22 +31,22 @@ export async function invoke(backend: Backend, options: InvokeOptions): Promise<
     return 1
   }
   const parsed = parseConfig(backend, process.env, { lambda: false })
-  if ('problems' in parsed) {
+  if (!parsed.ok) {
     console.error(new ConfigError(parsed.problems).message)
     return 1
   }
   const shard = options.shard === undefined ? undefined : parseShard(options.shard)
-  if (typeof shard === 'string') {
-    console.error(`--shard ${options.shard}: ${shard}`)
+  if (shard?.ok === false) {
+    console.error(`--shard ${options.shard}: ${shard.why}`)
     return 1
   }
-  const config = { ...parsed.config, ...(shard && { shard }) }
+  const config = { ...parsed.config, ...(shard && { shard: shard.shard }) }
   for (const line of options.json ? config.warnings : hints(config)) console.error(line)
   if (every === undefined) return once(config, options)
   return repeat(config, options, every)
 }
 
-/** Runs at the beat of the clock until the process is told to stop; a run that takes longer than the beat skips the beats it missed. */
+/** Runs every so many milliseconds until the process is stopped; a run that takes longer skips the starts it missed. */
 async function repeat(config: Config, options: InvokeOptions, every: number): Promise<number> {
   let stopped = false
   let wake = () => {}

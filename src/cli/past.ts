@@ -1,143 +1,127 @@
-import { parseArgs } from 'node:util'
 import { parseDuration } from '../config/duration.ts'
 import { BACKENDS, type Backend } from '../model/backend.ts'
 import { ConfigError } from '../model/config.ts'
+import type { Fallible } from '../model/fallible.ts'
 import { RecordingError } from '../recordings/entry.ts'
-import { loadEnvFile } from './env-file.ts'
+import { didYouMean, type Options } from './command-line.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 import { recordCommand } from './record.ts'
 import { replayCommand } from './replay.ts'
 import { suggestCommand } from './suggest.ts'
 
-export const PAST_USAGE = `  record <function>     writes down each scrape, to be played again later
-      --every 15s       how often; 1m unless told
-      --to recordings/  the folder
-  replay <function> <files or folders>
-                        what they would have told, with the limits as they are
-      --set WAITING_LIMIT=10,20,40
-                        tries other values, each for itself
-      --json            as data
-  import prometheus <address>
-      --match '{job="vllm"}'  --from 7d  --to 0s  --out week.qb
-  import openmetrics <file>  --out week.qb
-                        makes a recording of what another watcher has
-  suggest <function> <files or folders>
-      --per-week 2      limits with reasons, with so many incidents at most
-      --json            as data
-  export prometheus     alerting and recording rules with these limits
-  export grafana        a dashboard with these limits as lines
-      --match '{job="vllm"}'  only these series
-`
+export type PastCommand = 'record' | 'replay' | 'suggest' | 'import' | 'export'
 
-const COMMANDS = {
-  record: { every: { type: 'string' }, to: { type: 'string' }, times: { type: 'string' } },
-  import: {
-    match: { type: 'string' },
-    from: { type: 'string' },
-    to: { type: 'string' },
-    out: { type: 'string' },
-    header: { type: 'string', multiple: true },
-  },
-  export: { match: { type: 'string' } },
-  suggest: { 'per-week': { type: 'string' }, json: { type: 'boolean' } },
-  replay: { set: { type: 'string', multiple: true }, json: { type: 'boolean' } },
-} as const
+/** What can be followed, ready to be done; else why not. */
+type Planned = Fallible<{ act: () => Promise<number> | number }>
 
 const MOST_A_WEEK = 10_000
+const LONGEST_EVERY = 24 * 60 * 60_000
 
-type Command = keyof typeof COMMANDS
-
-/** What the command line was given cannot be used. */
-class UsageError extends Error {
-  override name = 'UsageError'
-}
-
-export function isPastCommand(name: string | undefined): name is Command {
-  return name !== undefined && Object.hasOwn(COMMANDS, name)
-}
-
-/** `record`, `replay` and what else looks at the past. @returns the exit code. */
-export async function runPast(command: Command, args: string[]): Promise<number> {
-  try {
-    const unread = loadEnvFile('.env')
-    if (unread !== undefined) throw new ConfigError([unread])
-    return await start(command, args)
-  } catch (error) {
-    if (error instanceof UsageError) console.error(`${error.message}\n\n${PAST_USAGE}`)
-    else if (error instanceof ConfigError || error instanceof RecordingError) console.error(error.message)
-    else throw error
-    return 1
-  }
-}
-
-async function start(command: Command, args: string[]): Promise<number> {
+/** Understands the words and options of a command that looks at the past. */
+export function planPast(command: PastCommand, words: readonly string[], options: Options): Planned {
   switch (command) {
-    case 'record': {
-      const { values, positionals } = parsed(args, COMMANDS.record)
-      const backend = functionOf(command, positionals, 1)
-      const every = parseDuration(values.every ?? '1m')
-      if (!every) throw new UsageError(`--every ${values.every}: may be a time with its unit, as in 15s or 1m`)
-      const times = values.times === undefined ? {} : { times: Number(values.times) }
-      return recordCommand(backend, { every, folder: values.to ?? 'recordings', ...times })
-    }
-    case 'replay': {
-      const { values, positionals } = parsed(args, COMMANDS.replay)
-      const backend = functionOf(command, positionals)
-      return replayCommand(backend, positionals.slice(1), { set: values.set ?? [], json: values.json === true })
-    }
-    case 'import': {
-      const { values, positionals } = parsed(args, COMMANDS.import)
-      const [kind, place, ...more] = positionals
-      if (kind !== 'prometheus' && kind !== 'openmetrics')
-        throw new UsageError(`import ${kind ?? ''}: write import prometheus <address> or import openmetrics <file>`)
-      if (place === undefined)
-        throw new UsageError(`import ${kind} needs ${kind === 'prometheus' ? 'an address' : 'a file'}`)
-      if (more.length > 0) throw new UsageError(`import ${kind} takes nothing after it: ${more.join(' ')}`)
-      return importCommand(kind, place, values)
-    }
-    case 'suggest': {
-      const { values, positionals } = parsed(args, COMMANDS.suggest)
-      const backend = functionOf(command, positionals)
-      const perWeek = Number(values['per-week'] ?? '2')
-      if (!(perWeek > 0 && perWeek <= MOST_A_WEEK))
-        throw new UsageError(`--per-week ${values['per-week']}: may be a number of incidents, such as 2`)
-      return suggestCommand(backend, positionals.slice(1), { perWeek, json: values.json === true })
-    }
-    case 'export': {
-      const { values, positionals } = parsed(args, COMMANDS.export)
-      const [kind, ...names] = positionals
-      if (kind !== 'prometheus' && kind !== 'grafana')
-        throw new UsageError(`export ${kind ?? ''}: write export prometheus or export grafana`)
-      return exportCommand(kind, names.map(backendNamed), values)
-    }
+    case 'record':
+      return planRecord(words, options)
+    case 'replay':
+      return withFiles(command, words, (backend, files) =>
+        replayCommand(backend, files, { set: linesOf(options.set), json: options.json === true }),
+      )
+    case 'suggest':
+      return planSuggest(words, options)
+    case 'import':
+      return planImport(words, options)
+    case 'export':
+      return planExport(words, options)
     default:
       return command satisfies never
   }
 }
 
-function parsed<const O extends NonNullable<Parameters<typeof parseArgs>[0]>['options']>(args: string[], options: O) {
+/** Does it; what the configuration or a recording forbids is said. @returns the exit code. */
+export async function doPast(act: () => Promise<number> | number): Promise<number> {
   try {
-    return parseArgs({ args, allowPositionals: true, options })
+    return await act()
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    if (!(error instanceof ConfigError || error instanceof RecordingError)) throw error
+    console.error(error.message)
+    return 1
   }
 }
 
-/** @param most arguments that the command takes; without it, it needs files beside the function. */
-function functionOf(command: Command, positionals: readonly string[], most?: number): Backend {
-  const [name, ...more] = positionals
-  if (name === undefined) throw new UsageError(`${command} needs the name of a function`)
-  const backend = backendNamed(name)
-  if (most === undefined && more.length === 0)
-    throw new UsageError(`${command} ${name} needs a recording: a file or a folder`)
-  if (most !== undefined && positionals.length > most)
-    throw new UsageError(`${command} takes one function, and nothing after it: ${more.join(' ')}`)
-  return backend
+function planRecord(words: readonly string[], options: Options): Planned {
+  const named = functionOf('record', words)
+  if (!named.ok) return named
+  if (words.length > 1) return no(`record takes one function, and nothing after it: ${words.slice(1).join(' ')}`)
+  const everyText = textOf(options.every) ?? '1m'
+  const every = parseDuration(everyText)
+  if (!every || every > LONGEST_EVERY)
+    return no(`--every ${everyText}: may be a time with its unit, above 0 and at most 24h, as in 15s or 1m`)
+  const timesText = textOf(options.times)
+  const times = timesText === undefined ? undefined : Number(timesText)
+  if (times !== undefined && !(Number.isInteger(times) && times > 0))
+    return no(`--times ${timesText}: may be a whole number from 1`)
+  const folder = textOf(options.to) ?? 'recordings'
+  return { ok: true, act: () => recordCommand(named.backend, { every, folder, times }) }
 }
 
-function backendNamed(name: string): Backend {
-  const backend = BACKENDS.find((one) => one === name)
-  if (backend === undefined) throw new UsageError(`there is no function ${name}`)
-  return backend
+function planSuggest(words: readonly string[], options: Options): Planned {
+  const text = textOf(options['per-week']) ?? '2'
+  const perWeek = Number(text)
+  if (!(perWeek > 0 && perWeek <= MOST_A_WEEK)) return no(`--per-week ${text}: may be a number of incidents, such as 2`)
+  return withFiles('suggest', words, (backend, files) =>
+    suggestCommand(backend, files, { perWeek, json: options.json === true }),
+  )
+}
+
+function planImport([kind, place, ...more]: readonly string[], options: Options): Planned {
+  if (kind !== 'prometheus' && kind !== 'openmetrics')
+    return no(`import ${kind ?? ''}: write import prometheus <address> or import openmetrics <file>`)
+  if (place === undefined) return no(`import ${kind} needs ${kind === 'prometheus' ? 'an address' : 'a file'}`)
+  if (more.length > 0) return no(`import ${kind} takes nothing after it: ${more.join(' ')}`)
+  const { match, from, to, out, header } = options
+  const given = { match: textOf(match), from: textOf(from), to: textOf(to), out: textOf(out), header: linesOf(header) }
+  return { ok: true, act: () => importCommand(kind, place, given) }
+}
+
+function planExport([kind, ...names]: readonly string[], options: Options): Planned {
+  if (kind !== 'prometheus' && kind !== 'grafana')
+    return no(`export ${kind ?? ''}: write export prometheus or export grafana`)
+  const unknown = names.find((name) => !isBackend(name))
+  if (unknown !== undefined) return no(`there is no function ${unknown}${didYouMean(unknown, BACKENDS)}`)
+  return { ok: true, act: () => exportCommand(kind, names.filter(isBackend), { match: textOf(options.match) }) }
+}
+
+function withFiles(
+  command: PastCommand,
+  words: readonly string[],
+  act: (backend: Backend, files: readonly string[]) => Promise<number>,
+): Planned {
+  const named = functionOf(command, words)
+  if (!named.ok) return named
+  const files = words.slice(1)
+  if (files.length === 0) return no(`${command} ${named.backend} needs a recording: a file or a folder`)
+  return { ok: true, act: () => act(named.backend, files) }
+}
+
+function functionOf(command: PastCommand, [name]: readonly string[]): Fallible<{ backend: Backend }> {
+  if (name === undefined) return no(`${command} needs the name of a function`)
+  return isBackend(name) ? { ok: true, backend: name } : no(`there is no function ${name}${didYouMean(name, BACKENDS)}`)
+}
+
+function isBackend(name: string): name is Backend {
+  return (BACKENDS as readonly string[]).includes(name)
+}
+
+function no(why: string): { ok: false; why: string } {
+  return { ok: false, why }
+}
+
+function textOf(option: string | true | undefined): string | undefined {
+  return option === true ? undefined : option
+}
+
+/** An option that may be given more than once. */
+function linesOf(option: string | true | undefined): string[] {
+  return textOf(option)?.split('\n') ?? []
 }

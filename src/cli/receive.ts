@@ -14,7 +14,7 @@ export interface Serving {
 /** Bytes of a body that are read and thrown away before the connection is closed: a sender that is still sending never reads its 413. */
 const MOST_DISCARDED = 2 * 1024 * 1024
 
-/** Milliseconds. A beat is one small request: who needs longer for it is no worker, and only holds a connection. */
+/** Milliseconds. A beat is one small request: a sender that needs longer is not a worker and only holds a connection. */
 const LIMITS = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
@@ -23,7 +23,7 @@ const LIMITS = {
 }
 
 /**
- * Where to listen: `8080` for this machine alone, `0.0.0.0:8080` or `[::]:8080` so that workers elsewhere reach it.
+ * Where to listen: `8080` for this machine only, `0.0.0.0:8080` or `[::]:8080` so that workers elsewhere reach it.
  * @returns `undefined` when the text is neither.
  */
 export function parseListen(text: string): { host: string; port: number } | undefined {
@@ -36,7 +36,7 @@ export function parseListen(text: string): { host: string; port: number } | unde
  * The receiver as an HTTP server, for a laptop, a container or a small machine:
  * `invoke heartbeat-receive --serve 8080`.
  * @param port 0 takes a free one.
- * @param options.host the address to listen on; this machine alone unless told.
+ * @param options.host the address to listen on; by default this machine only.
  * @param options.limits how long a request may take.
  * @throws {ConfigError} before it listens. @throws when the port is taken.
  */
@@ -81,7 +81,7 @@ async function answer(
     body: text,
     bodyTooLarge: tooLarge,
   })
-  // What is left of a body that was not read to its end would be taken for the next request.
+  // The rest of a body that was not read to its end would be taken for the next request.
   response.writeHead(status, { ...headers, ...(request.complete ? {} : { connection: 'close' }) })
   response.end(request.method === 'HEAD' ? undefined : body)
 }

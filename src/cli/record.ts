@@ -8,12 +8,12 @@ import { terminalLog } from './terminal-log.ts'
 /** Records until the process is told to stop. @returns the exit code. @throws {ConfigError} */
 export async function recordCommand(
   backend: Backend,
-  options: { every: number; folder: string; times?: number },
+  options: { every: number; folder: string; times: number | undefined },
 ): Promise<number> {
   if (backend === 'heartbeat-check')
     throw new ConfigError(['heartbeat-check has nothing to record: workers are not scraped'])
   const parsed = parseConfig(backend, process.env, { lambda: false })
-  if ('problems' in parsed) throw new ConfigError(parsed.problems)
+  if (!parsed.ok) throw new ConfigError(parsed.problems)
   const { config } = parsed
   const io = { ...realIO(config), log: terminalLog(config) }
   const recorder = createRecorder({ config, io, folder: options.folder })

@@ -1,4 +1,5 @@
 import { formatDuration } from '../config/duration.ts'
+import { UNITS } from '../config/units.ts'
 import type { Backend } from '../model/backend.ts'
 import { ConfigError } from '../model/config.ts'
 import type { RuleUnit } from '../model/rule.ts'
@@ -7,8 +8,8 @@ import type { Incident } from '../recordings/incidents.ts'
 import { type Replayed, replay, type Span } from '../recordings/replay.ts'
 import { type Choice, combinations, parseChoice, replayConfig } from '../recordings/settings.ts'
 import { runsOf } from '../recordings/timeline.ts'
-import { specOf } from '../rules/catalogue.ts'
-import { align, numberText } from './table.ts'
+import { specOf } from '../rules/rules.ts'
+import { align } from './table.ts'
 
 /**
  * What a recording would have told, by setting. @returns the exit code.
@@ -25,7 +26,7 @@ export async function replayCommand(
   const { endpoints, files } = await openRecordings(paths, backend)
   const settings = combinations(choices as Choice[]).map((set) => {
     const made = replayConfig(backend, process.env, endpoints, set)
-    if ('problems' in made) throw new ConfigError(made.problems)
+    if (!made.ok) throw new ConfigError(made.problems)
     return { set, ...made }
   })
   const nameOf = settings[0]?.nameOf ?? new Map<string, string>()
@@ -93,7 +94,7 @@ function titleAt({ from }: Incident, pushes: Replayed['pushes']): string {
 
 function peakText({ rules, peak }: Incident): string {
   const unit: RuleUnit | undefined = rules[0] === undefined ? undefined : specOf(rules[0])?.unit
-  return peak === undefined || unit === undefined || unit === 'switch' ? '–' : numberText(peak, unit)
+  return peak === undefined || unit === undefined || unit === 'switch' ? '–' : UNITS[unit].brief(peak)
 }
 
 function counted(n: number, one: string, many = `${one}s`): string {

@@ -1,16 +1,17 @@
+import { UNITS } from '../config/units.ts'
 import type { Backend } from '../model/backend.ts'
 import { prefixOf } from '../model/backend.ts'
 import { ConfigError } from '../model/config.ts'
-import { candidatesOf, limitText } from '../recordings/candidates.ts'
+import { candidatesOf } from '../recordings/candidates.ts'
 import { openRecordings } from '../recordings/files.ts'
 import { replay, type Span } from '../recordings/replay.ts'
 import { replayConfig } from '../recordings/settings.ts'
 import { type Suggestion, suggest } from '../recordings/suggest.ts'
 import { createSurvey } from '../recordings/survey.ts'
 import { runsOf } from '../recordings/timeline.ts'
-import { rulesOf, specOf } from '../rules/catalogue.ts'
+import { rulesOf, specOf } from '../rules/rules.ts'
 import { lasting } from './replay.ts'
-import { align, numberText } from './table.ts'
+import { align } from './table.ts'
 
 const WEEK = 7 * 86_400_000
 
@@ -25,13 +26,13 @@ export async function suggestCommand(
 ): Promise<number> {
   const opened = await openRecordings(paths, backend)
   const made = replayConfig(backend, process.env, opened.endpoints, {})
-  if ('problems' in made) throw new ConfigError(made.problems)
+  if (!made.ok) throw new ConfigError(made.problems)
   const on = new Set(made.config.endpoints.flatMap(({ rules }) => rules.map(({ id }) => id)))
   // Rules that are off are looked at too, with a limit that nothing reaches.
   const asleep = rulesOf(backend).filter((id) => !on.has(id) && candidatesOf(id, specOf(id).unit).length > 0)
   const set = Object.fromEntries(asleep.map((id) => [`${id.toUpperCase()}_LIMIT`, unreachable(id)]))
   const awake = replayConfig(backend, process.env, opened.endpoints, set)
-  if ('problems' in awake) throw new ConfigError(awake.problems)
+  if (!awake.ok) throw new ConfigError(awake.problems)
   const survey = createSurvey()
   const { span } = await replay(runsOf(opened.files, awake.nameOf), [{ set, config: awake.config }], (_, report, at) =>
     survey.add(report, at),
@@ -47,7 +48,7 @@ export async function suggestCommand(
 
 function unreachable(id: string): string {
   const { unit } = specOf(id)
-  return limitText(candidatesOf(id, unit).at(-1) ?? 1, unit)
+  return UNITS[unit].variable(candidatesOf(id, unit).at(-1) ?? 1)
 }
 
 /** The lines judged by the very run: what they would have told. */
@@ -57,11 +58,11 @@ async function replayWith(backend: Backend, paths: readonly string[], suggestion
     suggestions.flatMap(({ rule, limit, suggested }) =>
       limit === undefined || suggested === undefined
         ? []
-        : [[variableOf(backend, rule), limitText(suggested, specOf(rule).unit)]],
+        : [[variableOf(backend, rule), UNITS[specOf(rule).unit].variable(suggested)]],
     ),
   )
   const made = replayConfig(backend, process.env, endpoints, set)
-  if ('problems' in made) throw new ConfigError(made.problems)
+  if (!made.ok) throw new ConfigError(made.problems)
   const { settings } = await replay(runsOf(files, made.nameOf), [{ set, config: made.config }])
   return { set, incidents: settings[0]?.incidents.length ?? 0, pushes: settings[0]?.pushes.length ?? 0 }
 }
@@ -83,7 +84,7 @@ function report(backend: Backend, suggestions: readonly Suggestion[], facts: Fac
   const { perWeek, allowed, span, set, incidents, pushes } = facts
   const rows = suggestions.map((one) => {
     const unit = specOf(one.rule).unit
-    const number = (value: number | undefined) => (value === undefined ? '–' : numberText(value, unit))
+    const number = (value: number | undefined) => (value === undefined ? '–' : UNITS[unit].brief(value))
     const { p50, p95, p99, highest } = one.spread
     return [
       one.rule,
@@ -106,7 +107,7 @@ function report(backend: Backend, suggestions: readonly Suggestion[], facts: Fac
     '# for .env',
     ...Object.entries(set).map(([name, value]) => `${name}=${value}`),
     ...off.map(
-      (one) => `# off: ${variableOf(backend, one.rule)}=${limitText(one.suggested ?? 0, specOf(one.rule).unit)}`,
+      (one) => `# off: ${variableOf(backend, one.rule)}=${UNITS[specOf(one.rule).unit].variable(one.suggested ?? 0)}`,
     ),
     '',
     `With these lines this recording would have told ${incidents} ${incidents === 1 ? 'incident' : 'incidents'} in ${pushes} pushes.`,

@@ -1,12 +1,14 @@
 import { formatDuration } from '../config/duration.ts'
+import { UNITS } from '../config/units.ts'
+import { sanitizeText } from '../messages/sanitize.ts'
 import type { Config, Endpoint } from '../model/config.ts'
 import { briefly } from '../model/failure.ts'
 import type { DerivedSignal } from '../model/notification.ts'
 import type { EndpointResult, RunResult } from '../model/result.ts'
 import type { Rule, RuleUnit } from '../model/rule.ts'
-import type { RuleId } from '../rules/catalogue.ts'
 import type { Evaluation } from '../rules/evaluate.ts'
 import { explain } from '../rules/explain.ts'
+import type { RuleId } from '../rules/rules.ts'
 
 /** The columns of the table: a signal, its heading, its unit, and the rule whose limit stands under the heading. */
 const COLUMNS: readonly { signal: DerivedSignal; head: string; unit: RuleUnit; rule?: RuleId }[] = [
@@ -37,7 +39,7 @@ export function renderRun(result: RunResult, config: Config): string {
     ['endpoint', 'up', ...columns.map((c) => c.head), 'alerts'],
     ['', '', ...columns.map((c) => limitText(c.rule, config.endpoints)), ''],
     ...result.endpoints.map((e) => [
-      e.name + (e.model === undefined ? '' : ` (${short(e.model, 24)})`),
+      e.name + (e.model === undefined ? '' : ` (${sanitizeText(e.model, 24)})`),
       e.up ? 'up' : 'DOWN',
       ...columns.map((c) => valueText(e, c.signal, c.unit)),
       alertsText(e),
@@ -51,7 +53,8 @@ export function renderRun(result: RunResult, config: Config): string {
     align(rows),
     ...(below.length > 0 ? ['', ...below] : []),
     '',
-    `pushes: ${delivered} delivered, ${waiting} waiting, ${refused} refused`,
+    // Without a push server a push is only printed here: nobody has been told.
+    `pushes: ${delivered} ${config.push ? 'delivered' : 'printed'}, ${waiting} waiting, ${refused} refused`,
   ].join('\n')
 }
 
@@ -60,13 +63,13 @@ export function renderDecisions(decisions: Evaluation['decisions']): string {
   const rows = decisions.map(({ endpoint, decision }) => {
     const { rule, measured, judgement, before, after, heldBy } = decision
     const value =
-      measured.value === undefined ? '–' : `${measured.atLeast ? '≥ ' : ''}${numberText(measured.value, rule.unit)}`
+      measured.value === undefined ? '–' : `${measured.atLeast ? '≥ ' : ''}${UNITS[rule.unit].brief(measured.value)}`
     return [
       endpoint,
-      measured.subject === undefined ? rule.id : `${rule.id} ${short(measured.subject, 24)}`,
+      measured.subject === undefined ? rule.id : `${rule.id} ${sanitizeText(measured.subject, 24)}`,
       value,
       bound(rule),
-      rule.clear === undefined ? '–' : numberText(rule.clear, rule.unit),
+      rule.clear === undefined ? '–' : UNITS[rule.unit].brief(rule.clear),
       formatDuration(rule.for),
       heldBy ? 'held back' : judgement,
       before === after ? after : `${before} → ${after}`,
@@ -103,7 +106,7 @@ function alertsText(endpoint: EndpointResult): string {
 function valueText(endpoint: EndpointResult, signal: DerivedSignal, unit: RuleUnit): string {
   const value = endpoint.signals[signal]
   if (value === undefined) return '–'
-  return `${endpoint.atLeast?.includes(signal) ? '≥ ' : ''}${numberText(value, unit)}`
+  return `${endpoint.atLeast?.includes(signal) ? '≥ ' : ''}${UNITS[unit].brief(value)}`
 }
 
 /** The limit under a heading: where endpoints differ, the span. */
@@ -115,36 +118,5 @@ function limitText(id: RuleId | undefined, endpoints: readonly Endpoint[]): stri
 
 function bound(rule: Rule): string {
   if (rule.unit === 'switch') return '–'
-  return `${rule.breach === 'above' ? '>' : '≥'} ${numberText(rule.limit, rule.unit)}`
-}
-
-/** A rule's number with its unit. */
-export function numberText(value: number, unit: RuleUnit): string {
-  const digits = (n: number, most: number) => String(Number(n.toFixed(most)))
-  switch (unit) {
-    case 'share':
-    case 'fall':
-      return `${digits(value * 100, 1)} %`
-    case 'seconds':
-      return value >= 1 ? `${digits(value, 1)} s` : `${digits(value * 1000, 0)} ms`
-    case 'times':
-      return `${digits(value, 2)}×`
-    case 'per-second':
-      return `${digits(value, 2)}/s`
-    case '°C':
-      return `${digits(value, 0)} °C`
-    case 'runs':
-    case 'requests':
-    case 'switch':
-      return digits(value, value < 10 ? 1 : 0)
-    default:
-      return unit satisfies never
-  }
-}
-
-/** Foreign text on one line: control characters out, cut at the end. */
-function short(text: string, most: number): string {
-  const clean = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
-  const chars = [...clean]
-  return chars.length > most ? `${chars.slice(0, most - 1).join('')}…` : clean
+  return `${rule.breach === 'above' ? '>' : '≥'} ${UNITS[rule.unit].brief(rule.limit)}`
 }

@@ -1,6 +1,6 @@
+import type { Fallible } from '../model/fallible.ts'
 import { isSecretParameter } from '../secrets/names.ts'
-import type { Refusal, Value } from './values.ts'
-import { isRefusal, value } from './values.ts'
+import { failed, type Value, value } from './values.ts'
 
 /**
  * Ports that fetch refuses by standard, whatever listens there: https://fetch.spec.whatwg.org/#port-blocking.
@@ -25,32 +25,32 @@ export interface Address {
 }
 
 /**
- * Reads an http or https address and takes user and password out of it. The refusal never repeats the text.
+ * Reads an http or https address and takes user and password out of it. A failure never repeats the text.
  * @param fetched whether fetch asks it, so that the blocked ports matter.
  */
-export function readAddress(text: string, example: string, fetched = true): Address | Refusal {
+export function readAddress(text: string, example: string, fetched = true): Fallible<Address> {
   // `http:///metrics` is what an empty host name leaves; a URL would take `metrics` for the host.
   if (!/^https?:\/\/[^/\\]/i.test(text) || !URL.canParse(text)) {
-    return { refused: `is no address; write http:// or https:// and a server, such as ${example}` }
+    return failed(`is no address; write http:// or https:// and a server, such as ${example}`)
   }
   const url = new URL(text)
   if (fetched && url.port !== '' && BAD_PORTS.has(Number(url.port))) {
-    return { refused: `port ${url.port} is blocked for every fetch by its standard; serve it on another port` }
+    return failed(`port ${url.port} is blocked for every fetch by its standard; serve it on another port`)
   }
-  const credentials = credentialsOf(url)
-  if (isRefusal(credentials)) return credentials
+  const read = credentialsOf(url)
+  if (!read.ok) return read
   url.username = ''
   url.password = ''
   url.hash = ''
-  return { url, credentials }
+  return { ok: true, url, credentials: read.credentials }
 }
 
 /** An address without user and password. */
 export function address(mayBe: string, example: string, { fetched = true } = {}): Value<URL> {
   return value(mayBe, (text) => {
     const found = readAddress(text, example, fetched)
-    if (isRefusal(found)) return found
-    return found.credentials ? { refused: 'may not carry a user and a password' } : found.url
+    if (!found.ok) return found
+    return found.credentials ? failed('may not carry a user and a password') : found.url
   })
 }
 
@@ -71,11 +71,11 @@ export function querySecrets(url: URL): string[] {
   return [...url.searchParams].filter(([name, v]) => v !== '' && isSecretParameter(name)).map(([, v]) => v)
 }
 
-function credentialsOf(url: URL): Credentials | Refusal | undefined {
-  if (url.username === '' && url.password === '') return undefined
+function credentialsOf({ username, password }: URL): Fallible<{ credentials: Credentials | undefined }> {
+  if (username === '' && password === '') return { ok: true, credentials: undefined }
   try {
-    return { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) }
+    return { ok: true, credentials: { user: decodeURIComponent(username), password: decodeURIComponent(password) } }
   } catch {
-    return { refused: 'has a % that begins no code in its user or password; write % as %25' }
+    return failed('has a % that begins no code in its user or password; write % as %25')
   }
 }

@@ -2,7 +2,7 @@ const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as con
 
 /**
  * Reads a span of time written with its unit: `1500ms`, `90s`, `5m`, `4h`, `1.5h`.
- * @returns milliseconds, or `undefined` when the text is not such a span (a bare number has no unit and is none).
+ * @returns milliseconds, or `undefined` when the text is not such a span: a bare number has no unit.
  */
 export function parseDuration(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text.trim())

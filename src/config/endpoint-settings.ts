@@ -1,12 +1,8 @@
-import type { Backend } from '../model/backend.ts'
-import { prefixOf } from '../model/backend.ts'
+import { type Backend, prefixOf } from '../model/backend.ts'
 import type { Endpoint } from '../model/config.ts'
-import type { Credentials } from './address.ts'
-import { metricsUrl } from './address.ts'
-import type { Environment, Found } from './environment.ts'
-import { find, namesFor } from './environment.ts'
-import type { EndpointSetting } from './settings.ts'
-import { endpointSettings, PER_ENDPOINT } from './settings.ts'
+import { type Credentials, metricsUrl } from './address.ts'
+import { type Environment, type Found, find, namesFor } from './environment.ts'
+import { type EndpointSetting, endpointSettings, PER_ENDPOINT } from './settings.ts'
 import type { Value } from './values.ts'
 
 type OwnSettings = Pick<Endpoint, 'model' | 'authorization' | 'timeout' | 'gpuUrl' | 'runbookUrl' | 'dashboardUrl'>
@@ -16,7 +12,7 @@ const CANARY_TIMEOUT = 30_000
 
 /**
  * What the variables of one endpoint say, its own before its group's before the backend's.
- * @param scopes the endpoint's variable part, then its group's; none checks the backend's own variables alone.
+ * @param scopes the endpoint's variable part, then its group's; none checks only the backend's own variables.
  * @param credentials those in its URL count as the endpoint's own.
  */
 export function readEndpointSettings(
@@ -29,7 +25,7 @@ export function readEndpointSettings(
   const first = <T>(name: EndpointSetting, { value }: { value: Value<T> }) =>
     has(name) ? find(env, namesFor(backend, scopes, name), value) : undefined
   const gpuUrl = first('GPU_URL', PER_ENDPOINT.GPU_URL)?.value
-  // One that was not understood must not make a limit look out of reach.
+  // A time-out that was not understood must not make a limit look out of reach.
   const timeout = first('TIMEOUT', PER_ENDPOINT.TIMEOUT)
   const canary = backend === 'ollama' || backend === 'openai'
   return {

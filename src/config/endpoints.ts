@@ -1,14 +1,10 @@
-import type { Backend } from '../model/backend.ts'
-import { prefixOf } from '../model/backend.ts'
+import { type Backend, prefixOf } from '../model/backend.ts'
 import type { Source, Target } from '../model/config.ts'
-import type { Credentials } from './address.ts'
-import { baseUrl, metricsUrl, querySecrets, readAddress } from './address.ts'
-import type { Environment } from './environment.ts'
-import { variableOf } from './environment.ts'
+import { baseUrl, type Credentials, metricsUrl, querySecrets, readAddress } from './address.ts'
+import { type Environment, variableOf } from './environment.ts'
 import { readPairs } from './pairs.ts'
 import { settingsAfterPrefix } from './settings.ts'
 import { dnsName, ENDPOINT_NAME, isDns, NAME_WORDS, readSource } from './targets.ts'
-import { isRefusal } from './values.ts'
 
 /** An endpoint before its own variables are read. */
 export interface Named {
@@ -119,8 +115,8 @@ function readList(env: Environment, backend: Backend, variable: string, text: st
   const named = pairs.flatMap(({ name, text: url }) => {
     if (url === undefined || !isDns(url)) return [endpointAt(env, backend, variable, name, url)]
     const source = dnsName(url, name)
-    if (typeof source === 'string') env.problems.add(`${variable}: the URL of ${name}: ${source}`)
-    else sources.push(source)
+    if (source.ok) sources.push(source.name)
+    else env.problems.add(`${variable}: the URL of ${name}: ${source.why}`)
     return []
   })
   if (pairs.length === 0 && !unreadable) {
@@ -147,9 +143,9 @@ export function endpointAt(
   const bare = { name, group: slash === -1 ? undefined : name.slice(0, slash), url: undefined, credentials: undefined }
   if (text === undefined) return bare
   const found = readAddress(text, exampleUrl(backend))
-  if (isRefusal(found)) {
+  if (!found.ok) {
     const which = /_(ENDPOINTS|TARGETS)$/.test(variable) ? `the URL of ${name} ` : ''
-    const says = which === '' ? found.refused : found.refused.replace(/^port/, 'has a port that is refused: port')
+    const says = which === '' ? found.why : found.why.replace(/^port/, 'has a port that is refused: port')
     env.problems.add(`${variable}: ${which}${says}`)
     return bare
   }
@@ -194,7 +190,7 @@ function namesOf(
   named: readonly Pick<Named, 'name' | 'group'>[],
   more: readonly string[],
 ): { name: string; what: string }[] {
-  const groups = new Set([...named.flatMap(({ group }) => (group === undefined ? [] : [group])), ...more])
+  const groups = new Set([...named.flatMap(({ group }) => group ?? []), ...more])
   return [
     ...[...groups].map((name) => ({ name, what: 'group' })),
     ...named.map(({ name }) => ({ name, what: 'endpoint' })),

@@ -1,12 +1,11 @@
-import type { Backend } from '../model/backend.ts'
-import { prefixOf } from '../model/backend.ts'
+import { type Backend, prefixOf } from '../model/backend.ts'
 import type { Setting } from './settings.ts'
 import type { Value } from './values.ts'
 
 /** The environment while it is read: what was found wrong, odd or secret gathers here. */
 export interface Environment {
   /** Trimmed; an empty text counts as not set. */
-  texts: ReadonlyMap<string, string>
+  texts: Map<string, string>
   problems: Set<string>
   warnings: Set<string>
   secrets: Set<string>
@@ -25,6 +24,14 @@ export function environmentOf(env: Readonly<Record<string, string | undefined>>)
     if (trimmed) texts.set(name, trimmed)
   }
   return { texts, problems: new Set(), warnings: new Set(), secrets: new Set() }
+}
+
+const QUOTED = /^(["'`])(.*)\1$|^[“”„«](.*)[“”»]$/s
+
+/** A text without the quotation marks around it, which docker's `--env-file` and word processors leave there. */
+export function unquoted(text: string): string {
+  const [, , straight, curly] = QUOTED.exec(text) ?? []
+  return (straight ?? curly ?? text).trim()
 }
 
 /** Reads the first of several variables that is set, most specific first. What it may not be becomes a problem. */

@@ -1,15 +1,13 @@
-import type { Backend } from '../model/backend.ts'
-import { prefixOf } from '../model/backend.ts'
+import { type Backend, prefixOf } from '../model/backend.ts'
 import type { Config, Discovery, Endpoint, Source, Target } from '../model/config.ts'
+import type { Fallible } from '../model/fallible.ts'
 import { readEndpointSettings, requireModel } from './endpoint-settings.ts'
-import type { Named, NamedEndpoints } from './endpoints.ts'
-import { checkNames, readEndpoints } from './endpoints.ts'
-import type { Environment } from './environment.ts'
-import { environmentOf, isSet, namesFor, read, variableOf } from './environment.ts'
+import { checkNames, type Named, type NamedEndpoints, readEndpoints } from './endpoints.ts'
+import { type Environment, environmentOf, isSet, namesFor, read, variableOf } from './environment.ts'
+import { refuseMisspelt, takeOffQuotes } from './known-names.ts'
 import { readPush } from './push-server.ts'
 import { readWorkers } from './receiver.ts'
-import type { RuleSettings } from './rule-settings.ts'
-import { readRuleSettings, rulesBy } from './rule-settings.ts'
+import { type RuleSettings, readRuleSettings, rulesBy } from './rule-settings.ts'
 import { GENERAL } from './settings.ts'
 import { readStatePlace } from './state-place.ts'
 
@@ -23,8 +21,9 @@ export function parseConfig(
   backend: Backend,
   variables: Readonly<Record<string, string | undefined>>,
   options: { lambda: boolean; found?: readonly Target[] },
-): { config: Config } | { problems: string[] } {
+): Fallible<{ config: Config }, { problems: string[] }> {
   const env = environmentOf(variables)
+  takeOffQuotes(env, variables)
   const { named, incomplete, usedDefault, sources } =
     backend === 'heartbeat-check' ? readBeats(env) : readEndpoints(env, backend, options.lambda, options.found)
   const scopes = new Set(named.flatMap((endpoint) => scopesOf(endpoint)))
@@ -39,7 +38,8 @@ export function parseConfig(
   checkCanary(env, backend, endpoints, general.canary)
   if (options.lambda && general.metrics === 'all' && endpoints.length > MANY_METRICS) warnOfCost(env, endpoints.length)
   const discovery = sources.length === 0 ? undefined : discoveryOf(env, backend, settings, sources, named)
-  if (env.problems.size > 0) return { problems: [...env.problems] }
+  refuseMisspelt(env, variables)
+  if (env.problems.size > 0) return { ok: false, problems: [...env.problems] }
   const config: Config = {
     backend,
     endpoints,
@@ -50,9 +50,9 @@ export function parseConfig(
     warnings: [...env.warnings],
     ...(usedDefault ? { usedDefault } : {}),
   }
-  if (!discovery) return { config }
+  if (!discovery) return { ok: true, config }
   const expand = (found: readonly Target[]) => parseConfig(backend, variables, { ...options, found })
-  return { config: { ...config, discovery: { ...discovery, expand } } }
+  return { ok: true, config: { ...config, discovery: { ...discovery, expand } } }
 }
 
 /** Endpoints whose signals as metrics cost some 200 dollars a month. */
@@ -96,7 +96,7 @@ function sourcesEndpoint(env: Environment, backend: Backend, settings: RuleSetti
   }
 }
 
-/** Credentials of endpoints and groups that are found only later are masked from the beginning. */
+/** Credentials of endpoints and groups that are only found later are masked from the start. */
 function hideCredentials(env: Environment, backend: Backend): void {
   for (const [name, text] of env.texts) {
     if (!name.startsWith(`${prefixOf(backend)}_`) || !/_(BEARER_TOKEN|BASIC_AUTH)$/.test(name)) continue
@@ -164,7 +164,7 @@ function readGeneral(env: Environment) {
   }
 }
 
-/** The path is the key to the check, and so is each long part of it: a service repeats the id alone. https://healthchecks.io/docs/http_api/ */
+/** The path is the key to the check, and so is each long part of it: a service may repeat just the id. https://healthchecks.io/docs/http_api/ */
 function pingKeys(ping: URL | undefined): string[] {
   if (ping === undefined || ping.pathname.length < 2) return []
   const parts = ping.pathname.split('/').filter((part) => part.length >= SHORTEST_KEY && !/^heartbeats?$/i.test(part))
@@ -175,8 +175,8 @@ function pingKeys(ping: URL | undefined): string[] {
 const SHORTEST_KEY = 8
 
 /**
- * A canary that is cut off before its limit can never reach it. A default limit stands in nobody's way: with a shorter
- * time a long wait is told as failures in a row.
+ * A canary that is cut off before its limit can never reach it. A default limit is only warned about: with a
+ * shorter time a long wait is reported as failures in a row.
  */
 function checkCanary(
   env: Environment,

@@ -1,6 +1,5 @@
 import type { PushConfig, PushServer } from '../model/config.ts'
-import type { Environment } from './environment.ts'
-import { isSet, read } from './environment.ts'
+import { type Environment, isSet, read } from './environment.ts'
 import { GENERAL } from './settings.ts'
 
 /** Where pushes go; `undefined` locally without a push server, which prints them. */

@@ -1,9 +1,9 @@
 import type { LogLevel, StateConfig } from '../model/config.ts'
+import type { Fallible } from '../model/fallible.ts'
 import { parseDuration } from './duration.ts'
-import type { Environment } from './environment.ts'
-import { environmentOf, isSet, read } from './environment.ts'
-import type { Pairs } from './pairs.ts'
-import { readPairs } from './pairs.ts'
+import { type Environment, environmentOf, isSet, read } from './environment.ts'
+import { refuseMisspelt, takeOffQuotes } from './known-names.ts'
+import { type Pairs, readPairs } from './pairs.ts'
 import { GENERAL } from './settings.ts'
 import { readStatePlace } from './state-place.ts'
 
@@ -38,8 +38,9 @@ const SHORT_TOKEN = 16
 export function parseReceiver(
   variables: Readonly<Record<string, string | undefined>>,
   { lambda }: { lambda: boolean },
-): { config: ReceiverConfig } | { problems: string[] } {
+): Fallible<{ config: ReceiverConfig }, { problems: string[] }> {
   const env = environmentOf(variables)
+  takeOffQuotes(env, variables)
   const token = read(env, 'HEARTBEAT_TOKEN', GENERAL.HEARTBEAT_TOKEN)
   if (!isSet(env, 'HEARTBEAT_TOKEN')) {
     env.problems.add('HEARTBEAT_TOKEN: is not set; make one that cannot be guessed and give it to the workers')
@@ -51,8 +52,12 @@ export function parseReceiver(
   const workers = named.flatMap(({ name, beat }) => (beat ? [{ name, ...beat }] : []))
   const state = readStatePlace(env, lambda)
   const logLevel = read(env, 'LOG_LEVEL', GENERAL.LOG_LEVEL)
-  if (token === undefined || env.problems.size > 0) return { problems: [...env.problems] }
-  return { config: { token, workers, state, logLevel, secrets: [...env.secrets], warnings: [...env.warnings] } }
+  refuseMisspelt(env, variables)
+  if (token === undefined || env.problems.size > 0) return { ok: false, problems: [...env.problems] }
+  return {
+    ok: true,
+    config: { token, workers, state, logLevel, secrets: [...env.secrets], warnings: [...env.warnings] },
+  }
 }
 
 /** Reads `HEARTBEAT_WORKERS`: `indexer=60s+30s`, the beat's interval and how much later it may come. */

@@ -1,14 +1,10 @@
-import type { Backend } from '../model/backend.ts'
-import { prefixOf } from '../model/backend.ts'
+import { type Backend, prefixOf } from '../model/backend.ts'
+import { defined } from '../model/defined.ts'
 import type { Rule } from '../model/rule.ts'
-import type { RuleId } from '../rules/catalogue.ts'
-import { RULE_IDS, rulesOf, specOf } from '../rules/catalogue.ts'
-import type { Environment, Found } from './environment.ts'
-import { understand } from './environment.ts'
-import type { Limit } from './limits.ts'
-import { clearOf, clears, limitOf, scaledClear } from './limits.ts'
-import type { RuleEnding } from './settings.ts'
-import { RULE_ENDINGS, RULE_SETTINGS } from './settings.ts'
+import { RULE_IDS, type RuleId, rulesOf, specOf } from '../rules/rules.ts'
+import { type Environment, type Found, understand } from './environment.ts'
+import { clearOf, clears, type Limit, limitOf, scaledClear } from './limits.ts'
+import { RULE_ENDINGS, RULE_SETTINGS, type RuleEnding } from './settings.ts'
 import { suggest } from './suggest.ts'
 import type { Value } from './values.ts'
 
@@ -30,7 +26,7 @@ const BARE = '*'
 /**
  * Reads every rule setting of this backend that is set, and refuses those that belong to nothing.
  * @param scopes the variable parts of the configured endpoints and groups: `CHAT_A`.
- * @param incomplete more may be configured than `scopes` tells, so a setting of an unknown scope is let be.
+ * @param incomplete more may be configured than `scopes` tells, so a setting of an unknown scope is ignored.
  */
 export function readRuleSettings(
   env: Environment,
@@ -69,15 +65,15 @@ export function rulesBy(
   const known = new Map<string, Rule[]>()
   return (scopes, siblings) => {
     const levels = [...scopes, BACKEND, BARE].filter((scope) => settings.has(scope))
-    const key = `${siblings >= SIBLINGS} ${levels.join(' ')}`
+    const key = `${Math.min(siblings, LARGEST_GROUP)} ${levels.join(' ')}`
     const rules = known.get(key) ?? rulesAt(env, backend, settings, levels, siblings)
     known.set(key, rules)
     return rules
   }
 }
 
-/** A median of the others needs two others. */
-const SIBLINGS = 3
+/** More endpoints in a group than this switch no rule on. */
+const LARGEST_GROUP = Math.max(...RULE_IDS.map((id) => specOf(id).groupOf ?? 0))
 
 function rulesAt(
   env: Environment,
@@ -87,7 +83,7 @@ function rulesAt(
   siblings: number,
 ): Rule[] {
   return rulesOf(backend).flatMap((id) => {
-    if (id === 'sibling' && siblings < SIBLINGS) return []
+    if (siblings < (specOf(id).groupOf ?? 0)) return []
     const rule = ruleOf(
       env,
       id,
@@ -96,6 +92,8 @@ function rulesAt(
     return rule === undefined ? [] : [rule]
   })
 }
+
+const NOTHING = { signals: [] }
 
 function ruleOf(env: Environment, id: RuleId, said: readonly Said[]): Rule | undefined {
   const spec = specOf(id)
@@ -114,14 +112,15 @@ function ruleOf(env: Environment, id: RuleId, said: readonly Said[]): Rule | und
     )
   }
   const repeat = first('REPEAT')?.value
-  const { measure, unit, breach } = spec
+  const { needs = NOTHING, unit, breach } = spec
   return {
     id,
-    measure,
+    needs,
     unit,
     breach,
     limit,
     clear,
+    ...defined({ runs: spec.runs }),
     for: first('FOR')?.value ?? spec.for,
     repeat: repeat === 'off' ? undefined : (repeat ?? spec.repeat),
     priority: first('PRIORITY')?.value ?? spec.priority,
@@ -144,7 +143,7 @@ const ENDING = new RegExp(`_(${RULE_ENDINGS.join('|')})$`)
 
 /**
  * Where a variable belongs.
- * @returns `undefined` when it is none of ours; why it belongs nowhere, or the id of a rule that this backend does not have.
+ * @returns `undefined` when it is not one of ours; why it belongs nowhere, or the id of a rule that this backend does not have.
  */
 function place(name: string, backend: Backend, scopes: ReadonlySet<string>): Placed | Misplaced | undefined {
   const ending = ENDING.exec(name)?.[1] as RuleEnding | undefined
@@ -192,8 +191,14 @@ function* knownNames(backend: Backend, scopes: ReadonlySet<string>): Generator<s
 /** Understands one setting. The values of each rule are made once: a thousand endpoints may have variables of their own. */
 function say(env: Environment, name: string, text: string, { rule, ending }: Placed): Said | undefined {
   switch (ending) {
-    case 'LIMIT':
-      return { LIMIT: { name, value: understand(env, name, text, cached(LIMITS, rule, limitOf)) } }
+    case 'LIMIT': {
+      const value = understand(env, name, text, cached(LIMITS, rule, limitOf))
+      if (looksLikeMilliseconds(text, rule))
+        env.warnings.add(
+          `${name} is ${text} seconds, ${Math.round(Number(text) / 60)} minutes: write ${text}ms for milliseconds`,
+        )
+      return { LIMIT: { name, value } }
+    }
     case 'CLEAR': {
       const value = cached(CLEARS, rule, clearOf)
       if (value) return { CLEAR: { name, value: understand(env, name, text, value) } }
@@ -214,6 +219,15 @@ function say(env: Environment, name: string, text: string, { rule, ending }: Pla
       return ending satisfies never
   }
 }
+
+/** A bare number of seconds, a hundred times what is usual: `VLLM_TTFT_LIMIT=3000`. */
+function looksLikeMilliseconds(text: string, rule: RuleId): boolean {
+  const { unit, limit } = specOf(rule)
+  return unit === 'seconds' && /^\d+$/.test(text) && Number(text) >= 100 * (limit ?? USUAL_SECONDS)
+}
+
+/** Where a rule of seconds has no default limit. */
+const USUAL_SECONDS = 5
 
 const LIMITS = new Map<RuleId, Value<Limit>>()
 const CLEARS = new Map<RuleId, Value<number> | undefined>()

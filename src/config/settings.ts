@@ -1,9 +1,8 @@
-import type { Backend } from '../model/backend.ts'
-import { prefixOf } from '../model/backend.ts'
-import { RULE_IDS, rulesOf } from '../rules/catalogue.ts'
+import { type Backend, prefixOf } from '../model/backend.ts'
+import { defined } from '../model/defined.ts'
+import { RULE_IDS, rulesOf } from '../rules/rules.ts'
 import { address } from './address.ts'
-import type { Value } from './values.ts'
-import { basicAuth, choice, duration, line, orOff, token, value, whole, yesOrNo } from './values.ts'
+import { basicAuth, choice, duration, line, orOff, token, type Value, value, whole, yesOrNo } from './values.ts'
 
 /** One variable: what it may be, what holds without it, what it means. Times in milliseconds. */
 export interface Setting<T, D> {
@@ -26,7 +25,7 @@ const link = value('an http or https address', (text) =>
 )
 
 function setting<T, const D>(of: Value<T>, fallback: D, meaning: string, fallbackText?: string): Setting<T, D> {
-  return { value: of, fallback, meaning, ...(fallbackText === undefined ? {} : { fallbackText }) }
+  return { value: of, fallback, meaning, ...defined({ fallbackText }) }
 }
 
 /** Variables of the whole function, in the order of the documentation. */

@@ -1,6 +1,5 @@
 import type { StateConfig } from '../model/config.ts'
-import type { Environment } from './environment.ts'
-import { isSet, read } from './environment.ts'
+import { type Environment, isSet, read } from './environment.ts'
 import { GENERAL } from './settings.ts'
 
 /** Where the state lies: the bucket where one is set, else a folder, which Lambda does not keep. */

@@ -1,11 +1,10 @@
-import type { Backend } from '../model/backend.ts'
-import { prefixOf } from '../model/backend.ts'
-import type { Source } from '../model/config.ts'
+import { type Backend, prefixOf } from '../model/backend.ts'
+import type { DnsName, Source } from '../model/config.ts'
+import type { Fallible } from '../model/fallible.ts'
 import { readAddress } from './address.ts'
-import type { Environment } from './environment.ts'
-import { read } from './environment.ts'
+import { type Environment, read } from './environment.ts'
 import { GENERAL } from './settings.ts'
-import { isRefusal } from './values.ts'
+import { failed } from './values.ts'
 
 const DNS = 'dns+http://'
 export const GROUP_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
@@ -19,8 +18,8 @@ export function readSource(env: Environment, backend: Backend): Source | undefin
   if (text === undefined) return undefined
   if (isDns(text)) {
     const name = dnsName(text, groupOfHost(text))
-    if (typeof name !== 'string') return name
-    env.problems.add(`${variable}: ${name}`)
+    if (name.ok) return name.name
+    env.problems.add(`${variable}: ${name.why}`)
     return undefined
   }
   if (/^https?:/i.test(text)) return readHttp(env, variable, text)
@@ -36,17 +35,18 @@ export function isDns(text: string): boolean {
   return /^dns\+/i.test(text)
 }
 
-/** Reads a `dns+http://` address. @returns why it is none, in words that never repeat it. */
-export function dnsName(text: string, group: string): Source | string {
+/** Reads a `dns+http://` address. A failure never repeats it. */
+export function dnsName(text: string, group: string): Fallible<{ name: Source & DnsName }> {
   if (!text.toLowerCase().startsWith(DNS)) {
-    return 'only dns+http:// can be followed: a certificate names the host, not its addresses'
+    return failed('only dns+http:// can be followed: a certificate names the host, not its addresses')
   }
   const found = readAddress(text.slice('dns+'.length), 'http://vllm-headless:8000/metrics')
-  if (isRefusal(found)) return found.refused
-  if (found.credentials) return 'a dns+http:// address carries no user and password: use _BASIC_AUTH'
-  if (!GROUP_NAME.test(group)) return 'a dns+http:// address is named by its group alone, as in chat=dns+http://…'
+  if (!found.ok) return found
+  if (found.credentials) return failed('a dns+http:// address carries no user and password: use _BASIC_AUTH')
+  if (!GROUP_NAME.test(group))
+    return failed('a dns+http:// address is named by its group alone, as in chat=dns+http://…')
   const { href } = found.url
-  return { kind: 'dns', id: `dns+${href}`, group, url: href }
+  return { ok: true, name: { kind: 'dns', id: `dns+${href}`, group, url: href } }
 }
 
 /** `dns+http://vllm-headless.ml.svc:8000` → `vllm-headless`. */
@@ -57,8 +57,8 @@ function groupOfHost(text: string): string {
 
 function readHttp(env: Environment, variable: string, text: string): Source | undefined {
   const found = readAddress(text, 'https://discovery.example.com/targets.json')
-  if (isRefusal(found)) {
-    env.problems.add(`${variable}: ${found.refused}`)
+  if (!found.ok) {
+    env.problems.add(`${variable}: ${found.why}`)
     return undefined
   }
   const { url, credentials } = found

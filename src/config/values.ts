@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import type { Failed } from '../model/fallible.ts'
 import { formatDuration, parseDuration } from './duration.ts'
 
 /** How the text of a variable becomes a value, and what it may be, in words that follow "may be". */
@@ -11,19 +12,15 @@ export interface Value<T> {
   plain?: true
 }
 
-/** Why a text is no such value, where "may be …" alone would not help. */
-export interface Refusal {
-  refused: string
-}
-
 /**
  * Makes a value of a function that reads its text.
- * @param read `undefined` stands for "not one of what it may be"; a refusal brings its own words and must not repeat the text.
+ * @param read `undefined` stands for "not one of what it may be"; a failure says why in its own words, where those would
+ * not help, and must not repeat the text.
  */
-export function value<T>(mayBe: string, read: (text: string) => T | Refusal | undefined): Value<T> {
+export function value<T>(mayBe: string, read: (text: string) => T | Failed | undefined): Value<T> {
   const reading = z.transform((text: string, context): T => {
     const found = read(text)
-    if (isRefusal(found)) context.issues.push({ code: 'custom', message: found.refused, input: text })
+    if (isFailed(found)) context.issues.push({ code: 'custom', message: found.why, input: text })
     else if (found === undefined) context.issues.push({ code: 'custom', message: `may be ${mayBe}`, input: text })
     else return found
     return z.NEVER
@@ -31,8 +28,13 @@ export function value<T>(mayBe: string, read: (text: string) => T | Refusal | un
   return { schema: z.pipe(z.string(), reading), mayBe }
 }
 
-export function isRefusal(found: unknown): found is Refusal {
-  return typeof found === 'object' && found !== null && 'refused' in found
+/** Why a text is refused. */
+export function failed(why: string): Failed {
+  return { ok: false, why }
+}
+
+export function isFailed(found: unknown): found is Failed {
+  return typeof found === 'object' && found !== null && 'ok' in found && found.ok === false
 }
 
 /** One of a few words, in any case. */
@@ -85,7 +87,7 @@ export function line(mayBe: string, pattern = /^[^\p{Cc}]{1,500}$/u): Value<stri
 /** A token that goes into a header. */
 export const token: Value<string> = {
   ...value('a token: letters, digits and signs without blanks', (text) => {
-    if (/^(bearer|basic)\s/i.test(text)) return { refused: 'write the token alone, without the word before it' }
+    if (/^(bearer|basic)\s/i.test(text)) return failed('write the token alone, without the word before it')
     return /^[\x21-\x7e]{1,4096}$/.test(text) ? text : undefined
   }),
   secret: true,

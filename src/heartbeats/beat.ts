@@ -1,3 +1,6 @@
+import { defined } from '../model/defined.ts'
+import { isRecord, parseJson } from '../model/json.ts'
+
 /** What a worker last said: it lives, it begins, or it failed. The object `beats/<worker>.json` holds this as JSON. */
 export interface Beat {
   kind: 'ok' | 'start' | 'fail'
@@ -15,26 +18,22 @@ export function keyOf(worker: string): string {
 }
 
 export function toText(beat: Beat): string {
-  return JSON.stringify({
-    kind: beat.kind,
-    ...(beat.exit === undefined ? {} : { exit: beat.exit }),
-    ...(beat.body === undefined ? {} : { body: beat.body }),
-  })
+  const { kind, exit, body } = beat
+  // JSON leaves out what is undefined.
+  return JSON.stringify({ kind, exit, body })
 }
 
-/** @returns `undefined` when the text is no beat: a person may have edited it. */
+/** @returns `undefined` when the text is not a beat: a person may have edited it. */
 export function fromText(text: string): Beat | undefined {
-  try {
-    const { kind, exit, body } = JSON.parse(text) as Record<string, unknown>
-    if (kind !== 'ok' && kind !== 'start' && kind !== 'fail') return undefined
-    return {
-      kind,
-      ...(typeof exit === 'number' ? { exit } : {}),
-      ...(typeof body === 'string' ? { body } : {}),
-    }
-  } catch {
-    return undefined
-  }
+  const value = parseJson(text)
+  if (!isRecord(value)) return undefined
+  const { kind, exit, body } = value
+  if (kind !== 'ok' && kind !== 'start' && kind !== 'fail') return undefined
+  return defined({
+    kind: kind as Beat['kind'],
+    exit: typeof exit === 'number' ? exit : undefined,
+    body: typeof body === 'string' ? body : undefined,
+  })
 }
 
 /** Bytes of the objects that say nothing but "alive": one of this size need not be read. No failed beat has such a size. */

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import type { BeatFacts, Observation } from '../model/observation.ts'
 import type { Listed, Store } from '../model/store.ts'
 import { gaugeReadings } from '../signals/readings.ts'
@@ -9,8 +10,8 @@ const AT_ONCE = 10
 
 /**
  * The last beat of every worker: one list call for all, and one more for each whose object says more than "alive".
- * The time is the store's own: a sender's clock may be wrong. A worker without an object was never seen; how long it
- * has been expected, the state knows.
+ * The time is the store's own: a sender's clock may be wrong. A worker without an object was never seen; the
+ * state knows how long it has been expected.
  * @throws {StoreError} when the store cannot be listed or read: nothing is known of any worker then.
  */
 export async function readBeats(endpoints: readonly Endpoint[], store: Store, now: number): Promise<Observation[]> {
@@ -32,17 +33,16 @@ async function readBeat(
   const entry = listed.get(keyOf(endpoint.name))
   // The store's clock may be a little ahead of ours.
   const age = entry && Math.max(0, now - entry.at)
-  const beat: BeatFacts = { ...(age === undefined ? {} : { age }), ...(entry && (await lastWords(entry, store))) }
+  const beat: BeatFacts = { ...defined({ age }), ...(entry && (await lastWords(entry, store))) }
   const readings = gaugeReadings({ beat_age: age === undefined ? undefined : age / 1_000 })
   return { up: true, readings, beat, endpoint, took: 0 }
 }
 
-/** What the worker said with its last beat; nothing where that cannot be read: then its time alone counts. */
+/** What the worker said with its last beat; nothing where that cannot be read: then only its time counts. */
 async function lastWords(entry: Listed, store: Store): Promise<Pick<BeatFacts, 'failed' | 'body'>> {
   if (entry.size !== undefined && PLAIN_SIZES.has(entry.size)) return {}
   const stored = await store.load(entry.key)
   const beat = stored && fromText(stored.text)
-  const body = beat?.body === undefined ? {} : { body: beat.body }
-  if (beat?.kind !== 'fail') return body
-  return { failed: { ...(beat.exit === undefined ? {} : { exit: beat.exit }), ...body } }
+  const { kind, exit, body } = beat ?? {}
+  return kind === 'fail' ? { failed: defined({ exit, body }) } : defined({ body })
 }

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Worker } from '../config/receiver.ts'
 import { type Beat, keyOf, MOST_BODY, toText } from './beat.ts'
 
 export interface BeatRequest {
@@ -34,22 +35,18 @@ export interface ReceiveDeps {
   put(key: string, text: string): Promise<void>
 }
 
-/** A worker's beats are written at most this often by one process, unless one says something new. Milliseconds. */
+/** A worker's beats are written at most this often by one process, unless a beat says something new. Milliseconds. */
 const QUIET = 10_000
 
-/** Milliseconds. */
-interface Worker {
-  name: string
-  interval: number
-}
+type Sender = Pick<Worker, 'name' | 'interval'>
 
 /**
  * Takes one beat: `/<worker>`, `/<worker>/start`, `/<worker>/fail` or `/<worker>/<exit-code>`, by GET, POST or HEAD.
- * The token is looked at first and alone: without it every request is the same 401, whatever it asks for.
+ * The token is checked first: without it every request gets the same 401, whatever it asks for.
  */
 export async function receive(
   request: BeatRequest,
-  config: { token: string; workers: readonly Worker[] },
+  config: { token: string; workers: readonly Sender[] },
   deps: ReceiveDeps,
 ): Promise<BeatAnswer> {
   if (!mayEnter(request, config.token)) {
@@ -79,7 +76,7 @@ function mayEnter(request: BeatRequest, token: string): boolean {
   const bearer = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
   // No token has a blank: one in the query is a plus sign, as base64 has them, that was not encoded.
   const inQuery = request.query.getAll('token').map((one) => one.replaceAll(' ', '+'))
-  const given = [...(bearer === undefined ? [] : [bearer]), ...inQuery]
+  const given = bearer === undefined ? inQuery : [bearer, ...inQuery]
   const right = sha256(token)
   // An empty token is never right: it would open the receiver to everybody.
   return token !== '' && given.map((one) => timingSafeEqual(sha256(one), right)).includes(true)
@@ -99,7 +96,7 @@ function readPath(path: string): { worker: string; beat: Beat } | undefined {
   return { worker, beat: exit === 0 ? { kind: 'ok' } : { kind: 'fail', exit } }
 }
 
-async function write({ name, interval }: Worker, beat: Beat, deps: ReceiveDeps): Promise<BeatAnswer> {
+async function write({ name, interval }: Sender, beat: Beat, deps: ReceiveDeps): Promise<BeatAnswer> {
   const last = deps.lastWrites.get(name)
   // A worker that beats every few seconds would look late if ten of them passed between two writes.
   const quiet = Math.min(QUIET, interval / 2)

@@ -14,7 +14,7 @@ export function openReceiver(
   place: { lambda: boolean },
 ): (request: BeatRequest) => Promise<BeatAnswer> {
   const parsed = parseReceiver(env, place)
-  if ('problems' in parsed) throw new ConfigError(parsed.problems)
+  if (!parsed.ok) throw new ConfigError(parsed.problems)
   const { config } = parsed
   const log = createLog(config.logLevel, config.secrets, (line) => console.log(line), Date.now)
   for (const warning of config.warnings) log.warn(warning)

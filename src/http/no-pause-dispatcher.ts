@@ -1,4 +1,4 @@
-/** What an undici dispatcher and its handlers are to us: `dispatch`, and functions named by the protocol. */
+/** The part of an undici dispatcher that we use. */
 export interface Dispatching {
   dispatch(options: { origin: string | URL }, handler: object): boolean
 }
@@ -6,7 +6,7 @@ export interface Dispatching {
 /** Receives the body as it comes over the wire, before it is decoded. */
 export type OnBytes = (bytes: Uint8Array) => void
 
-export interface Unpaused extends Dispatching {
+export interface NoPauseDispatcher extends Dispatching {
   dispatch(options: { origin: string | URL }, handler: object, onBytes?: OnBytes): boolean
 }
 
@@ -15,16 +15,16 @@ type Take = (...args: unknown[]) => unknown
 
 /**
  * A dispatcher whose answers are never paused. In undici 7 a body that nobody reads fast enough pauses the parser, and a
- * server that closes the connection meanwhile ends the whole process by an assertion that nobody can catch.
- * https://github.com/nodejs/undici/issues/5360, mended in 8 alone
+ * server that closes the connection meanwhile ends the whole process with an assertion that cannot be caught.
+ * https://github.com/nodejs/undici/issues/5360, fixed in 8 only
  *
  * Without the pause the body waits in memory instead, so the client needs a limit on its size.
  */
-export function unpaused(agent: Dispatching): Unpaused {
+export function noPauseDispatcher(agent: Dispatching): NoPauseDispatcher {
   return { dispatch: (options, handler, onBytes) => agent.dispatch(options, neverPausing(handler, onBytes)) }
 }
 
-/** Node's own fetch comes with either form of handler: the older says pause by `false`, the newer by its controller. */
+/** Node's own fetch uses either form of handler: the older pauses by returning `false`, the newer through its controller. */
 function neverPausing(handler: object, onBytes: OnBytes | undefined): object {
   return new Proxy(handler as Handler, {
     get(target, name) {

@@ -1,4 +1,4 @@
-/** Two parts alone: the whole of undici doubles what its users carry. */
+/** Only these two parts are imported: all of undici would double the size of the bundles that use it. */
 declare module 'undici/lib/dispatcher/client.js' {
   export { Client as default } from 'undici'
 }

@@ -1,24 +1,25 @@
 import type { Language } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import type { Message } from '../model/message.ts'
 import type { Notification } from '../model/notification.ts'
-import type { Catalogue } from './catalogue.ts'
 import { digest } from './digest.ts'
 import { en } from './en.ts'
-import { ofOne } from './endpoint-message.ts'
+import { endpointMessage } from './endpoint-message.ts'
 import { type Draft, fitBody, MAX_BYTES } from './fit.ts'
-import { isOver, isTogether } from './group.ts'
-import { together } from './outage-message.ts'
+import { isOutage, isOver } from './group.ts'
+import { outageMessage } from './outage-message.ts'
 import { ru } from './ru.ts'
-import { clean } from './sanitize.ts'
+import { sanitizeAll } from './sanitize.ts'
+import type { Catalogue } from './texts.ts'
 
 export interface ComposeOptions {
-  /** The push is rendered as markdown: texts from outside are escaped. */
+  /** The receiver renders markdown, so text from outside is escaped. */
   markdown: boolean
-  /** What a tap on the message opens, where it is known. */
+  /** Opened by a tap on the message, where there is something to open. */
   link(endpoint: string): string | undefined
   /** Epoch milliseconds: clock times of another day carry their date. */
   now: number
-  /** Bytes of UTF-8 that the body may take, 4,096 unless less is asked for. */
+  /** Most bytes of UTF-8 for the body; 4,096 by default and at most. */
   maxBytes?: number
 }
 
@@ -26,63 +27,64 @@ export const CATALOGUES: Record<Language, Catalogue> = { en, ru }
 /** Priority of what is over. */
 const OVER_PRIORITY = 4
 
-/** Writes the message of one group (see `group`): title of one line and 80 characters, body of at most 12 lines and 4,096 bytes, never empty. */
+/** Writes the message of one group (see `group`): a title of one line and at most 80 characters, a body of at most 12 lines and 4,096 bytes that is never empty. */
 export function compose(group: readonly Notification[], language: Language, options: ComposeOptions): Message {
-  const facts = worstFirst(oneEach(group))
-  const draft = draftOf(facts, CATALOGUES[language], options)
+  const notifications = worstFirst(oneEach(group))
+  const draft = draftOf(notifications, CATALOGUES[language], options)
   const body = fitBody(draft.lines, Math.min(options.maxBytes ?? MAX_BYTES, MAX_BYTES), options.markdown)
-  const [worst] = facts
+  const [worst] = notifications
   const link = worst?.endpoint === undefined ? undefined : options.link(worst.endpoint)
-  return {
+  return defined({
     title: draft.title,
     body: body || draft.title,
-    priority: Math.max(...facts.map(priorityOf)),
-    ...(link === undefined ? {} : { link }),
-    ...(options.markdown ? { markdown: true } : {}),
-  }
+    priority: Math.max(...notifications.map(priorityOf)),
+    link,
+    markdown: options.markdown || undefined,
+  })
 }
 
-function draftOf(facts: readonly Notification[], catalogue: Catalogue, options: ComposeOptions): Draft {
-  const forms = {
-    title: facts.map((fact) => clean(fact, false)),
-    body: facts.map((fact) => clean(fact, options.markdown)),
-  }
-  if (isTogether(facts)) return together(forms, catalogue, options.now)
-  const endpoints = new Set(facts.map((fact) => fact.endpoint)).size
-  return endpoints > 1 ? digest(forms, catalogue, options.now) : ofOne(forms, catalogue, options.now)
+function draftOf(notifications: readonly Notification[], catalogue: Catalogue, options: ComposeOptions): Draft {
+  const sanitized = sanitizeAll(notifications, options.markdown)
+  if (isOutage(notifications)) return outageMessage(sanitized, catalogue, options.now)
+  const endpoints = new Set(notifications.map(({ endpoint }) => endpoint)).size
+  return endpoints > 1 ? digest(sanitized, catalogue, options.now) : endpointMessage(sanitized, catalogue, options.now)
 }
 
 /**
- * One fact an incident: what fired and resolved before either could be told is told as late; else the newest counts. The
- * end of one incident beside the next one of the same alert is told as late too: "short again" would deny what lasts.
+ * One notification per incident, the newest; if it fired and resolved before either was told, it is told as late. So is an
+ * incident that ended while the next one of the same alert is already on: "short again" would contradict it.
  */
-function oneEach(facts: readonly Notification[]): Notification[] {
+function oneEach(notifications: readonly Notification[]): Notification[] {
   const byIncident = new Map<string, Notification>()
-  for (const fact of [...facts].sort((a, b) => a.at - b.at)) {
-    const before = byIncident.get(fact.incident)
-    const untold = before?.reason === 'fired' && fact.reason === 'resolved' && before.maybeSent !== true
-    byIncident.set(fact.incident, untold ? { ...fact, reason: 'late' } : fact)
+  for (const notification of [...notifications].sort((a, b) => a.at - b.at)) {
+    const before = byIncident.get(notification.incident)
+    const untold = before?.reason === 'fired' && notification.reason === 'resolved' && before.maybeSent !== true
+    byIncident.set(notification.incident, untold ? { ...notification, reason: 'late' } : notification)
   }
   const told = [...byIncident.values()]
-  const lasting = told.filter((fact) => !isOver(fact))
-  return told.map((fact) => (lasting.some((other) => isSameAlert(other, fact)) ? asPast(fact) : fact))
+  const lasting = told.filter((notification) => !isOver(notification))
+  return told.map((notification) =>
+    lasting.some((other) => isSameAlert(other, notification)) ? asPast(notification) : notification,
+  )
 }
 
 function isSameAlert(a: Notification, b: Notification): boolean {
   return a.endpoint === b.endpoint && a.rule === b.rule && a.subject === b.subject
 }
 
-function asPast(fact: Notification): Notification {
-  return fact.reason === 'resolved' ? { ...fact, reason: 'late' } : fact
+function asPast(notification: Notification): Notification {
+  return notification.reason === 'resolved' ? { ...notification, reason: 'late' } : notification
 }
 
-/** What still lasts before what is over, the higher priority first. */
-function worstFirst(facts: readonly Notification[]): Notification[] {
-  const weight = (fact: Notification) => (isOver(fact) ? 0 : 100) + (Number.isFinite(fact.priority) ? fact.priority : 0)
-  return [...facts].sort((a, b) => weight(b) - weight(a))
+/** What is still on before what is over, then by priority. */
+function worstFirst(notifications: readonly Notification[]): Notification[] {
+  const weight = ({ reason, priority }: Notification) =>
+    (isOver({ reason }) ? 0 : 100) + (Number.isFinite(priority) ? priority : 0)
+  return [...notifications].sort((a, b) => weight(b) - weight(a))
 }
 
-function priorityOf(fact: Notification): number {
-  if (isOver(fact) || !Number.isFinite(fact.priority)) return OVER_PRIORITY
-  return Math.min(10, Math.max(0, Math.round(fact.priority)))
+function priorityOf(notification: Notification): number {
+  const { priority } = notification
+  if (isOver(notification) || !Number.isFinite(priority)) return OVER_PRIORITY
+  return Math.min(10, Math.max(0, Math.round(priority)))
 }

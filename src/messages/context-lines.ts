@@ -1,38 +1,21 @@
-import type { AlertContext, Notification } from '../model/notification.ts'
-import { advice } from '../verdict/advice.ts'
-import type { Catalogue, Context } from './catalogue.ts'
+import { defined } from '../model/defined.ts'
+import type { AlertContext, DerivedSignal, Notification } from '../model/notification.ts'
+import { advice, ruleNamed } from '../rules/rules.ts'
 import type { Line } from './fit.ts'
-import { isCanaryRule } from './sentence.ts'
+import { factOf, isCanary, isCanaryRule, textsOf } from './sentence.ts'
 import { sparkline } from './sparkline.ts'
+import type { Catalogue, OtherNumbers } from './texts.ts'
 
-/** Rules about an engine's work: for these the verdict, the trend and the numbers beside them say something. */
-const ENGINE: readonly string[] = [
-  'waiting',
-  'inflight',
-  'growth',
-  'queue_wait',
-  'kv_cache',
-  'ttft',
-  'itl',
-  'prefix_hits',
-  'throughput',
-  'stalled',
-  'errors',
-  'preemptions',
-  'sibling',
-]
-/** Rules whose first line is the queue itself. */
-export const QUEUE: readonly string[] = ['waiting', 'inflight', 'growth', 'queue_wait']
-/** Predictions further away than this are not made. Minutes. */
+/** Nothing is predicted further ahead than this. Minutes. */
 const FORESEEN = 6 * 60
 
-/** Why, whereto, what else, what to do. */
-export function meanwhile(notes: readonly Notification[], main: Notification, catalogue: Catalogue): Line[] {
+/** While it lasts: why, where it is heading, what else is known, what to do. */
+export function contextLines(notifications: readonly Notification[], main: Notification, catalogue: Catalogue): Line[] {
   const { context } = main
   const lines: (Line | undefined)[] = []
-  if (context && ENGINE.includes(main.rule)) {
+  if (context && isOfEngine(main)) {
     lines.push(verdictLine(main, context, catalogue), ...trendLines(main, context, catalogue))
-    lines.push(lineOf(catalogue.line.context(contextOf(notes, main, context)), 5))
+    lines.push(lineOf(catalogue.line.otherNumbers(otherNumbers(notifications, main, context)), 5))
     lines.push(lineOf(context.gpu && catalogue.line.gpu(context.gpu), 6))
   }
   if (context?.canary && isCanaryRule(main)) {
@@ -40,15 +23,29 @@ export function meanwhile(notes: readonly Notification[], main: Notification, ca
     lines.push(lineOf(context.canary.requestId && catalogue.line.requestId(context.canary.requestId), 7))
   }
   if (context) lines.push(lineOf(sparkOf(context, main, catalogue), 4))
-  for (const [index, piece] of advice(main).entries()) lines.push(lineOf(say(piece, catalogue), index === 0 ? 1 : 4))
+  for (const [index, text] of todosOf(main, catalogue).entries()) lines.push(lineOf(text, index === 0 ? 1 : 4))
   return lines.filter((line) => line !== undefined)
 }
 
-/** After the end: how the numbers are now, how they went, and what is left to find out. */
-export function afterwards(main: Notification, catalogue: Catalogue): Line[] {
+/** For rules about an engine's work the verdict, the trend and the other numbers say something. */
+function isOfEngine({ rule }: Notification): boolean {
+  const about = ruleNamed(rule)?.about
+  return about === 'queue' || about === 'engine'
+}
+
+/** What the verdict or the server says to do, else what the rule says by itself. */
+export function todosOf(main: Notification, catalogue: Catalogue): string[] {
+  const pieces = advice(main)
+  if (pieces.length > 0) return pieces.map((piece) => say(piece, catalogue))
+  const todo = textsOf(main.rule, catalogue).todo?.(factOf(main, catalogue))
+  return todo === undefined ? [] : [todo]
+}
+
+/** Once it is over: the numbers now, how they got there, and what is left to find out. */
+export function contextLinesAfter(main: Notification, catalogue: Catalogue): Line[] {
   const { context } = main
   if (!context || main.reason === 'late') return []
-  const beside = ENGINE.includes(main.rule) ? catalogue.line.context(contextAfter(main, context)) : undefined
+  const beside = isOfEngine(main) ? catalogue.line.otherNumbers(otherNumbersAfter(main, context)) : undefined
   const todo = main.ended === 'restarted' ? say({ key: 'why-restarted' }, catalogue) : undefined
   return [lineOf(beside, 5), lineOf(sparkOf(context, main, catalogue), 4), lineOf(todo, 1)].filter(
     (l) => l !== undefined,
@@ -71,7 +68,7 @@ function trendLines(main: Notification, context: AlertContext, catalogue: Catalo
   )
 }
 
-/** Advice that the cache has room: beside it, "soon full" would be the opposite. */
+/** Whether the advice says that the cache has room: next to it, "soon full" would contradict it. */
 function hasRoomSaid(main: Notification): boolean {
   return advice(main).some((piece) => 'kv' in piece)
 }
@@ -82,51 +79,52 @@ function minutesTo(distance: number | undefined, perMinute: number | undefined):
   return minutes <= FORESEEN ? Math.max(minutes, 0.2) : undefined
 }
 
-/** The numbers that no line has told yet. Of an engine that stands still, those of the window are of the time before. */
-function contextOf(notes: readonly Notification[], main: Notification, context: AlertContext): Context {
-  const told = new Set<string>(notes.map((note) => note.rule))
-  if (notes.length > 0 && hasRoomSaid(main)) told.add('kv_cache')
-  const { numbers } = context
-  const isQueueTold = ['waiting', 'inflight', 'stalled'].some((id) => told.has(id))
-  const isStill = context.noProgress === true || (main.rule === 'stalled' && notes.length > 0)
-  return {
-    ...(isQueueTold || told.has('growth') ? {} : pick('waiting', numbers.waiting)),
-    ...(isQueueTold || told.has('throughput') ? {} : pick('running', numbers.running)),
-    ...(told.has('kv_cache') ? {} : pick('kvCache', numbers.kv_cache)),
-    ...(told.has('kv_cache') || numbers.kv_cache === undefined ? {} : pick('kvAt', context.kvAt)),
-    ...(isStill || told.has('queue_wait') ? {} : pick('queueWait', numbers.queue_wait)),
-    ...(isStill || told.has('ttft') ? {} : pick('ttft', numbers.ttft_p99)),
-    ...(context.atLeast?.includes('ttft_p99') ? { ttftAtLeast: true } : {}),
-    ...(isStill || told.has('throughput') ? {} : pick('tokensPerSecond', numbers.tokens_per_second)),
-    ...(isStill || told.has('errors') || !numbers.failed_share ? {} : pick('failedShare', numbers.failed_share)),
-  }
+/** The numbers that no line has told yet. When an engine makes no progress, those over the window describe the time before, so they are left out. */
+function otherNumbers(
+  notifications: readonly Notification[],
+  main: Notification,
+  { numbers, kvAt, atLeast, noProgress }: AlertContext,
+): OtherNumbers {
+  const told = new Set<DerivedSignal>(notifications.flatMap(({ rule }) => ruleNamed(rule)?.tells ?? []))
+  if (notifications.length > 0 && hasRoomSaid(main)) told.add('kv_cache')
+  const isStill = noProgress === true || (main.rule === 'stalled' && notifications.length > 0)
+  const untold = (name: DerivedSignal) => (told.has(name) ? undefined : numbers[name])
+  const untoldOfWindow = (name: DerivedSignal) => (isStill ? undefined : untold(name))
+  return defined({
+    waiting: untold('waiting'),
+    running: untold('running'),
+    kvCache: untold('kv_cache'),
+    kvAt: untold('kv_cache') === undefined ? undefined : kvAt,
+    queueWait: untoldOfWindow('queue_wait'),
+    ttft: untoldOfWindow('ttft_p99'),
+    ttftAtLeast: atLeast?.includes('ttft_p99') || undefined,
+    tokensPerSecond: untoldOfWindow('tokens_per_second'),
+    failedShare: untoldOfWindow('failed_share') || undefined,
+  })
 }
 
-/** Over the window, waits and failures are still those of the trouble that is over: all but the rule's own, which is clear. */
-function contextAfter(main: Notification, context: AlertContext): Context {
-  const { queueWait, ttft, ttftAtLeast: _, failedShare, ...now } = contextOf([], main, context)
-  return {
+/** Waits and failures over the window still include the trouble that is over, so only the rule's own number, known to be clear, is told. */
+function otherNumbersAfter(main: Notification, context: AlertContext): OtherNumbers {
+  const { queueWait, ttft, ttftAtLeast: _, failedShare, ...now } = otherNumbers([], main, context)
+  const own = ruleNamed(main.rule)?.tells ?? []
+  return defined({
     ...now,
-    ...(main.rule === 'queue_wait' ? pick('queueWait', queueWait) : {}),
-    ...(main.rule === 'ttft' ? pick('ttft', ttft) : {}),
-    ...(main.rule === 'errors' ? pick('failedShare', failedShare) : {}),
-  }
+    queueWait: own.includes('queue_wait') ? queueWait : undefined,
+    ttft: own.includes('ttft_p99') ? ttft : undefined,
+    failedShare: own.includes('failed_share') ? failedShare : undefined,
+  })
 }
 
-function pick<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {
-  return value === undefined ? {} : ({ [name]: value } as { [P in K]?: V })
-}
-
-/** The line of the endpoint's main signal: the queue; the wait of a canary; the memory of a GPU; a gateway's KV cache. */
+/** The sparkline of the endpoint's main signal: the queue; the wait of a canary; the memory of a GPU; a gateway's KV cache. */
 function sparkOf(context: AlertContext, main: Notification, catalogue: Catalogue): string | undefined {
   const drawn = sparkline(context.spark ?? [])
   if (!drawn || context.backend === 'heartbeat-check') return undefined
-  // The memory of the fullest GPU says nothing of another's heat or error.
+  // The memory of the fullest GPU says nothing about another one's heat or error.
   if (context.backend === 'dcgm' && main.rule !== 'gpu_memory') return undefined
-  const { numbers, line } = catalogue
-  const isWait = context.backend === 'ollama' || context.backend === 'openai'
+  const { format, line } = catalogue
+  const isWait = isCanary(main)
   const isShare = context.backend === 'dcgm' || context.backend === 'gateway'
-  const write = isWait ? numbers.seconds : isShare ? numbers.percent : numbers.count
+  const write = isWait ? format.seconds : isShare ? format.percent : format.count
   const name = isWait
     ? line.sparkOf.wait
     : context.backend === 'dcgm'
@@ -134,8 +132,12 @@ function sparkOf(context: AlertContext, main: Notification, catalogue: Catalogue
       : isShare
         ? 'KV'
         : line.sparkOf.queue
-  const isSaid = isWait ? main.rule === 'canary' : isShare ? main.rule === 'gpu_memory' : QUEUE.includes(main.rule)
-  // Up and down again: both ends alone would say that nothing was.
+  const isSaid = isWait
+    ? main.rule === 'canary'
+    : isShare
+      ? main.rule === 'gpu_memory'
+      : ruleNamed(main.rule)?.about === 'queue'
+  // It rose and fell again: the two ends alone would look as if nothing had happened.
   const over = drawn.top >= 2 * Math.max(drawn.first, drawn.last) && drawn.top > 0
   const begin = over ? `${write(drawn.first)} → ${write(drawn.top)}` : write(drawn.first)
   return line.spark(drawn.bars, begin, write(drawn.last), context.sparkMinutes, isSaid ? undefined : name)

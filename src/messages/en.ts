@@ -1,10 +1,12 @@
 import type { Verdict } from '../model/notification.ts'
-import type { Catalogue, Context } from './catalogue.ts'
 import { adviceEn } from './en/advice.ts'
+import { engineRulesEn } from './en/engine-rules.ts'
 import { failuresEn } from './en/failures.ts'
-import { inner, n } from './en/numbers.ts'
-import { rulesEn } from './en/rules.ts'
+import { faultRulesEn } from './en/fault-rules.ts'
+import { inner, n } from './en/phrases.ts'
+import { serverRulesEn } from './en/server-rules.ts'
 import { xidsEn } from './en/xids.ts'
+import type { Catalogue, OtherNumbers } from './texts.ts'
 
 const SIGNALS: Readonly<Record<string, string>> = {
   waiting: 'requests waiting',
@@ -16,6 +18,9 @@ const SIGNALS: Readonly<Record<string, string>> = {
   e2e: 'request duration',
   finished: 'finished requests',
   failed: 'failed requests',
+  http_failed: 'answers with HTTP 5xx',
+  corrupted: 'corrupt answers',
+  transfer_failed: 'failed KV transfers',
   preemptions: 'preemptions',
   prompt_tokens: 'prompt tokens',
   generation_tokens: 'generated tokens',
@@ -77,39 +82,39 @@ function cacheFull({ preemptions }: Verdict): string {
   return `The KV cache overflows: running requests are evicted and computed again${more}.`
 }
 
-function context(c: Context): string | undefined {
+function otherNumbers(numbers: OtherNumbers): string | undefined {
   const parts = [
-    c.waiting === undefined ? undefined : `${n.count(c.waiting)} waiting`,
-    c.running === undefined ? undefined : `${n.count(c.running)} running`,
-    c.kvCache === undefined
+    numbers.waiting === undefined ? undefined : `${n.count(numbers.waiting)} waiting`,
+    numbers.running === undefined ? undefined : `${n.count(numbers.running)} running`,
+    numbers.kvCache === undefined
       ? undefined
-      : `KV cache ${n.percent(c.kvCache)}${c.kvAt === undefined ? '' : ` (${c.kvAt})`}`,
-    c.queueWait === undefined ? undefined : `mean wait ${n.seconds(c.queueWait)}`,
-    c.ttft === undefined ? undefined : `first token p99 ${c.ttftAtLeast ? '≥ ' : ''}${n.seconds(c.ttft)}`,
-    c.tokensPerSecond === undefined ? undefined : `${n.large(c.tokensPerSecond)} tok/s`,
-    c.failedShare === undefined ? undefined : `${n.percent(c.failedShare)} failed`,
+      : `KV cache ${n.percent(numbers.kvCache)}${numbers.kvAt === undefined ? '' : ` (${numbers.kvAt})`}`,
+    numbers.queueWait === undefined ? undefined : `mean wait ${n.seconds(numbers.queueWait)}`,
+    numbers.ttft === undefined
+      ? undefined
+      : `first token p99 ${numbers.ttftAtLeast ? '≥ ' : ''}${n.seconds(numbers.ttft)}`,
+    numbers.tokensPerSecond === undefined ? undefined : `${n.large(numbers.tokensPerSecond)} tok/s`,
+    numbers.failedShare === undefined ? undefined : `${n.percent(numbers.failedShare)} failed`,
   ].filter((part) => part !== undefined)
   return parts.length === 0 ? undefined : `Now: ${parts.join(', ')}.`
 }
 
-function gpu(facts: { utilisation?: number; temperature?: number; xid?: number }): string | undefined {
+function gpu(busiest: { utilisation?: number; temperature?: number; xid?: number }): string | undefined {
   const parts = [
-    facts.utilisation === undefined ? undefined : `${n.percent(facts.utilisation)} busy`,
-    facts.temperature === undefined ? undefined : `${n.count(facts.temperature)} °C`,
-    facts.xid ? `XID ${facts.xid}` : undefined,
+    busiest.utilisation === undefined ? undefined : `${n.percent(busiest.utilisation)} busy`,
+    busiest.temperature === undefined ? undefined : `${n.count(busiest.temperature)} °C`,
+    busiest.xid ? `XID ${busiest.xid}` : undefined,
   ].filter((part) => part !== undefined)
   return parts.length === 0 ? undefined : `GPU: ${parts.join(', ')}.`
 }
 
 const endpoints = (count: number) => `${n.count(count)} ${n.plural(count, { one: 'endpoint', other: 'endpoints' })}`
 const all = (count: number) => (count === 2 ? 'Both endpoints' : `All ${endpoints(count)}`)
-/** Seconds without a precision that an estimate does not have. */
-const about = (seconds: number) => n.seconds(seconds < 3 ? seconds : Math.round(seconds))
 const withDetail = (detail: string | undefined) => (detail === undefined ? '' : `, ${detail}`)
 
 export const en: Catalogue = {
-  numbers: n,
-  rules: rulesEn,
+  format: n,
+  rules: { ...engineRulesEn, ...serverRulesEn, ...faultRulesEn },
   failures: failuresEn,
   verdicts: {
     'load-grew': loadGrew,
@@ -146,11 +151,11 @@ export const en: Catalogue = {
     allUp: (count) => `${all(count)} answer again`,
   },
   line: {
-    newRequestWaits: (seconds) => `A new request waits about ${about(seconds)}.`,
+    newRequestWaits: (seconds) => `A new request waits about ${n.estimate(seconds)}.`,
     noneFinishes: 'No request finished lately.',
-    context,
-    drains: (minutes) => `At this rate the queue is empty in about ${about(minutes * 60)}.`,
-    kvFull: (minutes) => `At this rate the KV cache is full in about ${about(minutes * 60)}.`,
+    otherNumbers,
+    drains: (minutes) => `At this rate the queue is empty in about ${n.estimate(minutes * 60)}.`,
+    kvFull: (minutes) => `At this rate the KV cache is full in about ${n.estimate(minutes * 60)}.`,
     gpu,
     spark: (bars, first, last, minutes, what) =>
       `${what === undefined ? '' : `${what} `}${bars} ${first} → ${last}${minutes === undefined ? '' : ` in ${n.seconds(minutes * 60)}`}`,

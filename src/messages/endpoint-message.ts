@@ -1,94 +1,99 @@
 import type { Notification } from '../model/notification.ts'
-import type { Catalogue } from './catalogue.ts'
-import { afterwards, meanwhile, QUEUE } from './context-lines.ts'
+import { ruleNamed, signOf } from '../rules/rules.ts'
+import { contextLines, contextLinesAfter } from './context-lines.ts'
 import { type Draft, fitTitle, type Line } from './fit.ts'
 import { isOver } from './group.ts'
-import type { Facts } from './sanitize.ts'
+import type { Sanitized } from './sanitize.ts'
 import { detailOf, headlineOf, isCanary, isCanaryRule, lengthOf, nowOf, ofSubject, textsOf } from './sentence.ts'
+import type { Catalogue } from './texts.ts'
 
-/** A push this much after its facts says as of when they are. Milliseconds. */
+/** A push this long after its notification says when it was true. Milliseconds. */
 const LATE = 3 * 60_000
 
-/** The message of one endpoint, or of the watcher itself. Facts come worst first. */
-export function ofOne(facts: Facts, catalogue: Catalogue, now: number): Draft {
-  const [main, ...others] = facts.body
-  const [named] = facts.title
+/** The message of one endpoint, or of the watcher itself. Expects the notifications worst first. */
+export function endpointMessage(sanitized: Sanitized, catalogue: Catalogue, now: number): Draft {
+  const [main, ...others] = sanitized.body
+  const [named] = sanitized.title
   if (main === undefined || named === undefined) return { title: '', lines: [] }
   const first = isOver(main) ? overLines(main, catalogue, now) : nowLines(main, catalogue, now)
-  const beside = others.map((note, index) => ({ text: besideLine(note, catalogue, now), rank: index < 3 ? 1 : 5 }))
-  const rest = isOver(main) ? afterwards(main, catalogue) : meanwhile(facts.body, main, catalogue)
-  const repeated = facts.body.some((note) => note.maybeSent === true)
+  const beside = others.map((notification, index) => ({
+    text: besideLine(notification, catalogue, now),
+    rank: index < 3 ? 1 : 5,
+  }))
+  const rest = isOver(main) ? contextLinesAfter(main, catalogue) : contextLines(sanitized.body, main, catalogue)
+  const repeated = sanitized.body.some(({ maybeSent }) => maybeSent)
   const maybe: Line[] = repeated ? [{ text: catalogue.line.maybeSent, rank: 2 }] : []
   return { title: titleOf(named, catalogue), lines: [...first, ...beside, ...rest, ...address(main), ...maybe] }
 }
 
-function titleOf(note: Notification, catalogue: Catalogue): string {
-  const rule = textsOf(note.rule, catalogue)
-  const headline = headlineOf(note, catalogue)
-  // Of the watcher itself: which of its functions.
-  const place = note.endpoint ?? note.context?.backend ?? (note.rule === 'gap' ? note.subject : undefined)
-  const inBrackets = note.subject === undefined || place === note.subject ? note.context?.model : shortGpu(note.subject)
+function titleOf(notification: Notification, catalogue: Catalogue): string {
+  const { rule, reason, endpoint, subject, context, at, firedAt } = notification
+  const sign = signOf(rule)
+  const headline = headlineOf(notification, catalogue)
+  // For the watcher itself it is the function.
+  const place = endpoint ?? context?.backend ?? (rule === 'gap' ? subject : undefined)
+  const inBrackets = subject === undefined || place === subject ? context?.model : shortGpu(subject)
   const titled = (sign: string, text: string) => fitTitle(sign, text, place, inBrackets)
-  switch (note.reason) {
+  switch (reason) {
     case 'fired':
     case 'told-once':
-      return titled(rule.sign, headline)
+      return titled(sign, headline)
     case 'repeated':
       return titled(
-        rule.sign,
-        catalogue.title.repeated(rule.still ?? headline, catalogue.numbers.lasted(note.at - note.firedAt)),
+        sign,
+        catalogue.title.repeated(textsOf(rule, catalogue).still ?? headline, catalogue.format.lasted(at - firedAt)),
       )
     case 'late':
       return titled('🕓', catalogue.title.late(headline))
     case 'resolved':
-      return titled(...endOf(note, catalogue))
+      return titled(...endOf(notification, catalogue))
     default:
-      return note.reason satisfies never
+      return reason satisfies never
   }
 }
 
-/** Sign and words of what is over: what ended by a restart, or was closed without traffic, is not said to be well. */
-function endOf(note: Notification, catalogue: Catalogue): [sign: string, text: string] {
-  const headline = headlineOf(note, catalogue)
-  if (note.ended === 'restarted') return ['🔄', catalogue.title.restarted(headline)]
-  if (note.ended === 'idle') return ['💤', catalogue.title.idle(headline)]
-  return ['✅', textsOf(note.rule, catalogue).over]
+/** Sign and words for what is over. Ended by a restart, or closed for lack of traffic, it is not known to be well. */
+function endOf(notification: Notification, catalogue: Catalogue): [sign: string, text: string] {
+  const headline = headlineOf(notification, catalogue)
+  if (notification.ended === 'restarted') return ['🔄', catalogue.title.restarted(headline)]
+  if (notification.ended === 'idle') return ['💤', catalogue.title.idle(headline)]
+  return ['✅', textsOf(notification.rule, catalogue).over]
 }
 
-/** `GPU-5fd4f087` of a UUID is enough for a title; the body has it whole. */
+/** `GPU-5fd4f087`: the start of a UUID is enough for a title; the body has all of it. */
 function shortGpu(subject: string): string {
   return subject.replace(/^((?:GPU|MIG)-[0-9a-f]{8})-[0-9a-f-]{27}/, '$1')
 }
 
-/** What is wrong, what it means for people, and the server's own words. */
-function nowLines(note: Notification, catalogue: Catalogue, now: number): Line[] {
-  const { line, numbers } = catalogue
-  const since = note.reason === 'repeated' ? line.since(numbers.clock(note.firedAt, now)) : undefined
-  const asOf = now - note.at >= LATE ? line.asOf(numbers.clock(note.at, now)) : undefined
-  const text = [nowOf(note, catalogue), impact(note, catalogue), since, asOf]
+/** What is wrong, what it means for users, and the server's own words. */
+function nowLines(notification: Notification, catalogue: Catalogue, now: number): Line[] {
+  const { line, format } = catalogue
+  const { reason, at, firedAt, failure, beat, context } = notification
+  const since = reason === 'repeated' ? line.since(format.clock(firedAt, now)) : undefined
+  const asOf = now - at >= LATE ? line.asOf(format.clock(at, now)) : undefined
+  const text = [nowOf(notification, catalogue), impact(notification, catalogue), since, asOf]
     .filter((part) => part !== undefined)
     .join(' ')
   const words =
-    note.failure?.detail ??
-    note.beat?.failed?.body ??
-    note.beat?.body ??
-    (isCanaryRule(note) ? note.context?.canary?.detail : undefined)
+    failure?.detail ??
+    beat?.failed?.body ??
+    beat?.body ??
+    (isCanaryRule(notification) ? context?.canary?.detail : undefined)
   if (words === undefined) return [{ text, rank: 0 }]
   const said =
-    note.failure?.kind === 'redirected' && !isCanary(note)
+    failure?.kind === 'redirected' && !isCanary(notification)
       ? line.pointsTo(words)
-      : line.says(note.beat ? 'worker' : 'server', words)
+      : line.says(beat ? 'worker' : 'server', words)
   return [
     { text, rank: 0 },
     { text: said, rank: 3 },
   ]
 }
 
-function impact(note: Notification, catalogue: Catalogue): string | undefined {
-  const { context, rule } = note
+function impact(notification: Notification, catalogue: Catalogue): string | undefined {
+  const { context, rule } = notification
   const waiting = context?.numbers.waiting
-  if (!context || !waiting || waiting < 1 || !(QUEUE.includes(rule) || rule === 'ttft' || rule === 'kv_cache'))
-    return undefined
+  if (!context || !waiting || waiting < 1 || !ruleNamed(rule)?.delaysRequests) return undefined
   const finishing = context.numbers.requests_per_second
   if (context.noProgress || finishing === 0) return catalogue.line.noneFinishes
   if (finishing === undefined || finishing < 0) return undefined
@@ -96,36 +101,35 @@ function impact(note: Notification, catalogue: Catalogue): string | undefined {
   return seconds >= 1 && seconds < 86_400 ? catalogue.line.newRequestWaits(seconds) : undefined
 }
 
-function overLines(note: Notification, catalogue: Catalogue, now: number): Line[] {
-  const { line, numbers } = catalogue
-  const detail = detailOf(note, catalogue)
-  const ended = note.endedAt ?? note.at
-  const lasted = lengthOf(note)
-  const how = note.ended === undefined ? undefined : line.ended[note.ended]
+function overLines(notification: Notification, catalogue: Catalogue, now: number): Line[] {
+  const { line, format } = catalogue
+  const { reason, at, firedAt, endedAt, ended, times } = notification
+  const detail = detailOf(notification, catalogue)
+  const lasted = lengthOf(notification)
+  const how = ended === undefined ? undefined : line.ended[ended]
   const byWhat: Line[] = how === undefined ? [] : [{ text: how, rank: 1 }]
-  if (note.reason === 'late') {
-    const [from, to] = [numbers.clock(note.firedAt, now), numbers.clock(ended, now)]
-    const { times } = note
+  if (reason === 'late') {
+    const [from, to] = [format.clock(firedAt, now), format.clock(endedAt ?? at, now)]
     if (times !== undefined) return [{ text: line.wasOften(times, from, to, detail), rank: 0 }]
     return [{ text: line.was(from, to, lasted, detail), rank: 0 }, ...byWhat]
   }
-  const what = ofSubject(note, headlineOf(note, catalogue), catalogue)
+  const what = ofSubject(notification, headlineOf(notification, catalogue), catalogue)
   return [{ text: line.lasted(what, lasted, detail), rank: 0 }, ...byWhat]
 }
 
 /** Another rule of the same endpoint, in one line. */
-export function besideLine(note: Notification, catalogue: Catalogue, now: number): string {
-  const { line, numbers } = catalogue
-  if (note.reason === 'resolved') {
-    const [sign, text] = endOf(note, catalogue)
-    return line.over(sign, ofSubject(note, text, catalogue), lengthOf(note))
+export function besideLine(notification: Notification, catalogue: Catalogue, now: number): string {
+  const { line, format } = catalogue
+  if (notification.reason === 'resolved') {
+    const [sign, text] = endOf(notification, catalogue)
+    return line.over(sign, ofSubject(notification, text, catalogue), lengthOf(notification))
   }
-  if (note.reason === 'late') {
-    const headline = ofSubject(note, headlineOf(note, catalogue), catalogue)
-    const [from, to] = [note.firedAt, note.endedAt ?? note.at].map((time) => numbers.clock(time, now))
-    return line.lateLine(headline, from ?? '', to ?? '', note.times)
+  if (notification.reason === 'late') {
+    const headline = ofSubject(notification, headlineOf(notification, catalogue), catalogue)
+    const { at, firedAt, endedAt, times } = notification
+    return line.lateLine(headline, format.clock(firedAt, now), format.clock(endedAt ?? at, now), times)
   }
-  return `${textsOf(note.rule, catalogue).sign} ${nowOf(note, catalogue)}`
+  return `${signOf(notification.rule)} ${nowOf(notification, catalogue)}`
 }
 
 /** A worker has no address: its name in the title is all there is. */

@@ -1,5 +1,5 @@
 import type { Failure } from '../model/failure.ts'
-import type { FailureTexts } from './catalogue.ts'
+import type { FailureTexts } from './texts.ts'
 
 /** ` (ECONNREFUSED)`: the network's own code, where there is one. */
 export function code(failure: Failure): string {
@@ -10,17 +10,28 @@ export function status(failure: Failure, otherwise: string): string {
   return failure.status === undefined ? otherwise : `HTTP ${failure.status}`
 }
 
-/** A kind of failure whose texts are the same whatever else is known of it. */
+/** A kind of failure whose texts do not depend on what else is known. */
 export function same(headline: string, words: string, todo: string): FailureTexts {
   return { headline: () => headline, words: (failure) => `${words}${code(failure)}`, todo: () => todo }
 }
 
 /** 503 and 429 come from a server that is alive: full, or still loading its model. */
 export function isOverload(failure: Failure): boolean {
-  return failure.status === 503 || failure.status === 429
+  return (failure.status === 503 || failure.status === 429) && !isProxyAlone(failure)
 }
 
-/** A code names what decoding failed with, so the bytes were declared compressed; without one they were not. */
+/**
+ * A proxy answered because nobody behind it did: 502 and 504 by what they mean, 503 by the words of HAProxy, nginx and
+ * Envoy.
+ */
+export function isProxyAlone({ status, detail = '' }: Failure): boolean {
+  return status === 502 || status === 504 || (status === 503 && NOBODY_BEHIND.test(detail))
+}
+
+const NOBODY_BEHIND =
+  /no server is available|no healthy upstream|upstream connect error|no (available|healthy) (server|backend|endpoint)|^(503 )?service temporarily unavailable/i
+
+/** Whether the bytes were declared compressed: then there is a code that names how decoding failed. */
 export function isDeclared(failure: Failure): boolean {
   return failure.code !== undefined
 }

@@ -1,63 +1,68 @@
 import { causeOf } from '../model/failure.ts'
 import type { Notification } from '../model/notification.ts'
 
-/** Up to this many endpoints have a message each; more are told together. */
+/** Up to this many endpoints get a message each; more share a digest. */
 const APART = 3
 
 /**
- * Which notifications become one message: all endpoints of a function gone (or back) at once with one cause; else one
- * message an endpoint; of more than three endpoints, one digest. What concerns the watcher itself stands alone.
+ * Which notifications become one message: one for all endpoints of a function that went (or came back) at once with one
+ * cause; otherwise one per endpoint, or one digest for more than three. What concerns the watcher itself stands alone.
  * The most urgent group comes first; every notification is in exactly one group.
  */
 export function group(notifications: readonly Notification[]): Notification[][] {
-  const watcher = notifications.filter((fact) => fact.endpoint === undefined)
-  const ofEndpoints = notifications.filter((fact) => fact.endpoint !== undefined)
-  const together = by(ofEndpoints, momentOf).filter(isTogether)
-  const rest = ofEndpoints.filter((fact) => !together.some((facts) => facts.includes(fact)))
-  const apart = by(rest, (fact) => fact.endpoint)
+  const watcher = notifications.filter(({ endpoint }) => endpoint === undefined)
+  const ofEndpoints = notifications.filter(({ endpoint }) => endpoint !== undefined)
+  const outages = by(ofEndpoints, momentOf).filter(isOutage)
+  const rest = ofEndpoints.filter((notification) => !outages.some((outage) => outage.includes(notification)))
+  const apart = by(rest, ({ endpoint }) => endpoint)
   const messages = apart.length > APART ? [rest] : apart
-  return [...watcher.map((fact) => [fact]), ...together, ...messages].sort((a, b) => urgency(b) - urgency(a))
+  return [...watcher.map((notification) => [notification]), ...outages, ...messages].sort(
+    (a, b) => urgency(b) - urgency(a),
+  )
 }
 
 /**
- * All endpoints of the function left or came back with one cause, at least two of them in one run: the watcher's own
- * network may be the fault. One that was told as down before has gone with them where it fails alike.
+ * Whether all endpoints of the function went or came back with one cause, at least two of them in one run: the watcher's
+ * own network may be at fault. One that was told as down before counts as gone with them if it fails for the same reason.
  */
-export function isTogether(facts: readonly Notification[]): boolean {
-  const [first] = facts
-  const endpoints = new Set(facts.map((fact) => fact.endpoint)).size
+export function isOutage(notifications: readonly Notification[]): boolean {
+  const [first] = notifications
+  const endpoints = new Set(notifications.map(({ endpoint }) => endpoint)).size
   if (first?.context === undefined || endpoints < 2 || endpoints + downBefore(first) !== first.context.of) return false
   const moment = momentOf(first)
-  return moment !== undefined && facts.every((fact) => momentOf(fact) === moment)
+  return moment !== undefined && notifications.every((notification) => momentOf(notification) === moment)
 }
 
-/** Endpoints that are told with these, though nothing new is told of them. */
+/** Endpoints that belong to the outage though there is nothing new to tell about them. */
 export function downBefore({ reason, context }: Pick<Notification, 'reason' | 'context'>): number {
   return reason === 'resolved' ? 0 : (context?.downBefore ?? 0)
 }
 
-/** What has to be the same in all of them; `undefined` for what is never told together. */
-function momentOf(fact: Notification): string | undefined {
-  if (fact.rule !== 'down' || !['fired', 'repeated', 'resolved'].includes(fact.reason)) return undefined
-  // What was told as one is over as one, whatever each of them said last.
-  const cause = fact.reason === 'resolved' || !fact.failure ? '' : causeOf(fact.failure)
-  return [fact.reason, fact.at, cause].join(' ')
+/** What all notifications of an outage have in common; `undefined` for what is never part of one. */
+function momentOf({ rule, reason, at, failure }: Notification): string | undefined {
+  if (rule !== 'down' || !['fired', 'repeated', 'resolved'].includes(reason)) return undefined
+  // What was told together is over together, whatever each of them said last.
+  const cause = reason === 'resolved' || !failure ? '' : causeOf(failure)
+  return [reason, at, cause].join(' ')
 }
 
-function by(facts: readonly Notification[], keyOf: (fact: Notification) => string | undefined): Notification[][] {
+function by(
+  notifications: readonly Notification[],
+  keyOf: (notification: Notification) => string | undefined,
+): Notification[][] {
   const groups = new Map<string, Notification[]>()
-  for (const fact of facts) {
-    const key = keyOf(fact)
+  for (const notification of notifications) {
+    const key = keyOf(notification)
     if (key === undefined) continue
-    groups.set(key, [...(groups.get(key) ?? []), fact])
+    groups.set(key, [...(groups.get(key) ?? []), notification])
   }
   return [...groups.values()]
 }
 
-function urgency(facts: readonly Notification[]): number {
-  return Math.max(...facts.map((fact) => (isOver(fact) ? 0 : fact.priority)))
+function urgency(notifications: readonly Notification[]): number {
+  return Math.max(...notifications.map((notification) => (isOver(notification) ? 0 : notification.priority)))
 }
 
-export function isOver(fact: Notification): boolean {
-  return fact.reason === 'resolved' || fact.reason === 'late'
+export function isOver({ reason }: Pick<Notification, 'reason'>): boolean {
+  return reason === 'resolved' || reason === 'late'
 }

@@ -1,30 +1,29 @@
 import type { Failure } from '../model/failure.ts'
-import type { Catalogue } from './catalogue.ts'
 import { say } from './context-lines.ts'
-import { type Draft, fitTitle, type Line } from './fit.ts'
+import { cutText, type Draft, fitTitle, type Line } from './fit.ts'
 import { downBefore } from './group.ts'
-import { cutText } from './outside-text.ts'
-import type { Facts } from './sanitize.ts'
+import type { Sanitized } from './sanitize.ts'
 import { isCanary, lengthOf } from './sentence.ts'
+import type { Catalogue } from './texts.ts'
 
-/** Causes that the watcher's own network can have. */
+/** Causes that may lie in the watcher's own network. */
 const NETWORK: readonly Failure['kind'][] = ['unreachable', 'name-not-found', 'timeout', 'tls', 'other']
 const NAMES = 300
 
-/** All endpoints of the function at once, with one cause: one message, and the suspicion falls on the watcher's own side. */
-export function together(facts: Facts, catalogue: Catalogue, now: number): Draft {
-  const [first] = facts.body
-  const [named] = facts.title
+/** The one message of an outage: all endpoints of the function at once, so that the fault may well be on the watcher's own side. */
+export function outageMessage(sanitized: Sanitized, catalogue: Catalogue, now: number): Draft {
+  const [first] = sanitized.body
+  const [named] = sanitized.title
   if (first === undefined || named === undefined) return { title: '', lines: [] }
-  const names = [...new Set(facts.body.map((note) => note.endpoint ?? ''))]
+  const names = [...new Set(sanitized.body.map(({ endpoint }) => endpoint ?? ''))]
   const all = names.length + downBefore(first)
-  const { line, title, numbers } = catalogue
+  const { line, title, format } = catalogue
   const list: Line = { text: cutText(names.join(', '), NAMES), rank: 3 }
-  const maybe: Line[] = facts.body.some((note) => note.maybeSent) ? [{ text: line.maybeSent, rank: 2 }] : []
+  const maybe: Line[] = sanitized.body.some(({ maybeSent }) => maybeSent) ? [{ text: line.maybeSent, rank: 2 }] : []
   if (first.reason === 'resolved') {
     return {
       title: fitTitle('✅', title.allUp(all), undefined, undefined),
-      lines: [{ text: line.allUp(numbers.lasted(Math.max(...facts.body.map(lengthOf)))), rank: 0 }, list, ...maybe],
+      lines: [{ text: line.allUp(format.lasted(Math.max(...sanitized.body.map(lengthOf)))), rank: 0 }, list, ...maybe],
     }
   }
   const failure = first.failure ?? { kind: 'other' as const }
@@ -35,7 +34,7 @@ export function together(facts: Facts, catalogue: Catalogue, now: number): Draft
     ? title.allDown(all)
     : title.allFail(all, texts.headline(named.failure ?? failure, isCanary(first)))
   const todo = isNetwork ? say({ key: 'own-network' }, catalogue) : texts.todo(failure, isCanary(first))
-  const cause = line.allDown(texts.words(failure, isCanary(first)), numbers.clock(first.firedAt, now))
+  const cause = line.allDown(texts.words(failure, isCanary(first)), format.clock(first.firedAt, now))
   return {
     title: fitTitle('📡', headline, undefined, undefined),
     lines: [{ text: cause, rank: 0 }, { text: todo, rank: 1 }, list, ...maybe],

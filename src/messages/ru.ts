@@ -1,10 +1,12 @@
 import type { Verdict } from '../model/notification.ts'
-import type { Catalogue, Context } from './catalogue.ts'
 import { adviceRu } from './ru/advice.ts'
+import { engineRulesRu } from './ru/engine-rules.ts'
 import { failuresRu } from './ru/failures.ts'
-import { inner, n, times, tokens } from './ru/numbers.ts'
-import { rulesRu } from './ru/rules.ts'
+import { faultRulesRu } from './ru/fault-rules.ts'
+import { inner, n, times, tokens } from './ru/phrases.ts'
+import { serverRulesRu } from './ru/server-rules.ts'
 import { xidsRu } from './ru/xids.ts'
+import type { Catalogue, OtherNumbers } from './texts.ts'
 
 const SIGNALS: Readonly<Record<string, string>> = {
   waiting: 'очередь',
@@ -16,6 +18,9 @@ const SIGNALS: Readonly<Record<string, string>> = {
   e2e: 'длительность запроса',
   finished: 'завершённые запросы',
   failed: 'ошибки',
+  http_failed: 'ответы HTTP 5xx',
+  corrupted: 'испорченные ответы',
+  transfer_failed: 'сорванные передачи KV-кэша',
   preemptions: 'вытеснения',
   prompt_tokens: 'токены промптов',
   generation_tokens: 'токены ответов',
@@ -72,24 +77,28 @@ function cacheFull({ preemptions }: Verdict): string {
   return `KV-кэш переполнен: запросы вытесняются и считаются заново${more}.`
 }
 
-function context(c: Context): string | undefined {
+function otherNumbers(numbers: OtherNumbers): string | undefined {
   const parts = [
-    c.waiting === undefined ? undefined : `в очереди ${n.count(c.waiting)}`,
-    c.running === undefined ? undefined : `считается ${n.count(c.running)}`,
-    c.kvCache === undefined ? undefined : `KV-кэш ${n.percent(c.kvCache)}${c.kvAt === undefined ? '' : ` (${c.kvAt})`}`,
-    c.queueWait === undefined ? undefined : `ожидание в среднем ${n.seconds(c.queueWait)}`,
-    c.ttft === undefined ? undefined : `первый токен p99 ${c.ttftAtLeast ? '≥ ' : ''}${n.seconds(c.ttft)}`,
-    c.tokensPerSecond === undefined ? undefined : `${tokens(c.tokensPerSecond)}/с`,
-    c.failedShare === undefined ? undefined : `ошибок ${n.percent(c.failedShare)}`,
+    numbers.waiting === undefined ? undefined : `в очереди ${n.count(numbers.waiting)}`,
+    numbers.running === undefined ? undefined : `считается ${n.count(numbers.running)}`,
+    numbers.kvCache === undefined
+      ? undefined
+      : `KV-кэш ${n.percent(numbers.kvCache)}${numbers.kvAt === undefined ? '' : ` (${numbers.kvAt})`}`,
+    numbers.queueWait === undefined ? undefined : `ожидание в среднем ${n.seconds(numbers.queueWait)}`,
+    numbers.ttft === undefined
+      ? undefined
+      : `первый токен p99 ${numbers.ttftAtLeast ? '≥ ' : ''}${n.seconds(numbers.ttft)}`,
+    numbers.tokensPerSecond === undefined ? undefined : `${tokens(numbers.tokensPerSecond)}/с`,
+    numbers.failedShare === undefined ? undefined : `ошибок ${n.percent(numbers.failedShare)}`,
   ].filter((part) => part !== undefined)
   return parts.length === 0 ? undefined : `Сейчас: ${parts.join(', ')}.`
 }
 
-function gpu(facts: { utilisation?: number; temperature?: number; xid?: number }): string | undefined {
+function gpu(busiest: { utilisation?: number; temperature?: number; xid?: number }): string | undefined {
   const parts = [
-    facts.utilisation === undefined ? undefined : `загрузка ${n.percent(facts.utilisation)}`,
-    facts.temperature === undefined ? undefined : `${n.count(facts.temperature)} °C`,
-    facts.xid ? `XID ${facts.xid}` : undefined,
+    busiest.utilisation === undefined ? undefined : `загрузка ${n.percent(busiest.utilisation)}`,
+    busiest.temperature === undefined ? undefined : `${n.count(busiest.temperature)} °C`,
+    busiest.xid ? `XID ${busiest.xid}` : undefined,
   ].filter((part) => part !== undefined)
   return parts.length === 0 ? undefined : `GPU: ${parts.join(', ')}.`
 }
@@ -100,13 +109,11 @@ const all = (count: number) =>
   count === 2
     ? 'Оба эндпоинта'
     : `Все ${n.count(count)} ${n.plural(count, { one: 'эндпоинт', few: 'эндпоинта', many: 'эндпоинтов', other: 'эндпоинта' })}`
-/** Seconds without a precision that an estimate does not have. */
-const about = (seconds: number) => n.seconds(seconds < 3 ? seconds : Math.round(seconds))
 const withDetail = (detail: string | undefined) => (detail === undefined ? '' : `, ${detail}`)
 
 export const ru: Catalogue = {
-  numbers: n,
-  rules: rulesRu,
+  format: n,
+  rules: { ...engineRulesRu, ...serverRulesRu, ...faultRulesRu },
   failures: failuresRu,
   verdicts: {
     'load-grew': loadGrew,
@@ -145,11 +152,11 @@ export const ru: Catalogue = {
     allUp: (count) => `${all(count)} снова отвечают`,
   },
   line: {
-    newRequestWaits: (seconds) => `Новый запрос ждёт около ${about(seconds)}.`,
+    newRequestWaits: (seconds) => `Новый запрос ждёт около ${n.estimate(seconds)}.`,
     noneFinishes: 'Ни один запрос не завершается.',
-    context,
-    drains: (minutes) => `Такими темпами очередь разойдётся примерно за ${about(minutes * 60)}.`,
-    kvFull: (minutes) => `Такими темпами KV-кэш заполнится примерно через ${about(minutes * 60)}.`,
+    otherNumbers,
+    drains: (minutes) => `Такими темпами очередь разойдётся примерно за ${n.estimate(minutes * 60)}.`,
+    kvFull: (minutes) => `Такими темпами KV-кэш заполнится примерно через ${n.estimate(minutes * 60)}.`,
     gpu,
     spark: (bars, first, last, minutes, what) =>
       `${what === undefined ? '' : `${what} `}${bars} ${first} → ${last}${minutes === undefined ? '' : ` за ${n.seconds(minutes * 60)}`}`,

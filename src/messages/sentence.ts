@@ -1,30 +1,35 @@
 import { defined } from '../model/defined.ts'
 import type { Notification } from '../model/notification.ts'
-import type { Catalogue, Fact, RuleTexts } from './catalogue.ts'
+import { ruleNamed } from '../rules/rules.ts'
+import { isOver } from './group.ts'
+import type { Catalogue, Fact, RuleTexts } from './texts.ts'
 
-/** Names of missing signals that are told; the rest is counted. */
+/** So many missing signals are named; the rest are counted. */
 const NAMED = 6
 
-/** What the catalogue's sentences are made from. The notification is clean. */
-export function factOf(note: Notification, catalogue: Catalogue): Fact {
-  const { context } = note
-  const isOver = note.reason === 'resolved' || note.reason === 'late'
+/** What the catalogue's sentences are made from. The notification is sanitized. */
+export function factOf(notification: Notification, catalogue: Catalogue): Fact {
+  const { context, held } = notification
   return defined({
-    value: isOver ? (note.peak ?? note.value) : note.value,
-    atLeast: note.atLeast,
-    limit: note.limit,
-    usual: note.usual,
+    value: isOver(notification) ? (notification.peak ?? notification.value) : notification.value,
+    atLeast: notification.atLeast,
+    limit: notification.limit,
+    usual: notification.usual,
     at: context?.kvAt,
     failedBy: context?.failedBy,
-    running: context?.numbers.running,
-    waiting: context?.numbers.waiting,
-    missing: note.modelMissing,
-    signals: signalsOf(note.missing, catalogue),
-    doubted: signalsOf(note.doubted, catalogue),
-    sources: note.unread?.slice(0, 3).join(', '),
-    beat: note.beat,
-    gap: note.gap,
-    failure: note.failure,
+    running: held?.running ?? context?.numbers.running,
+    waiting: held?.waiting ?? context?.numbers.waiting,
+    deferred: context?.numbers.waiting_deferred,
+    heldBy: held?.by,
+    over: notification.over,
+    missing: notification.modelMissing,
+    signals: signalsOf(notification.missing, catalogue),
+    doubted: signalsOf(notification.doubted, catalogue),
+    sources: notification.unread?.slice(0, 3).join(', '),
+    beat: notification.beat,
+    gap: notification.gap,
+    refusal: notification.refusal,
+    failure: notification.failure,
     backend: context?.backend,
   })
 }
@@ -35,13 +40,13 @@ function signalsOf(missing: string[] | undefined, catalogue: Catalogue): string 
   return missing.length > NAMED ? `${named.join(', ')} +${missing.length - NAMED}` : named.join(', ')
 }
 
-export function headlineOf(note: Notification, catalogue: Catalogue): string {
-  return textsOf(note.rule, catalogue).headline(factOf(note, catalogue))
+export function headlineOf(notification: Notification, catalogue: Catalogue): string {
+  return textsOf(notification.rule, catalogue).headline(factOf(notification, catalogue))
 }
 
-/** The sentence of now, with its subject (a GPU, an upstream) before it. */
-export function nowOf(note: Notification, catalogue: Catalogue): string {
-  return ofSubject(note, textsOf(note.rule, catalogue).now(factOf(note, catalogue)), catalogue)
+/** How it is now, as a sentence, with its subject (a GPU, an upstream) in front. */
+export function nowOf(notification: Notification, catalogue: Catalogue): string {
+  return ofSubject(notification, textsOf(notification.rule, catalogue).now(factOf(notification, catalogue)), catalogue)
 }
 
 export function ofSubject({ subject, subjectName }: Notification, sentence: string, catalogue: Catalogue): string {
@@ -49,30 +54,29 @@ export function ofSubject({ subject, subjectName }: Notification, sentence: stri
   return catalogue.line.subject(subjectName === undefined ? subject : `${subject} (${subjectName})`, sentence)
 }
 
-/** How high it got, or why it was away. */
-export function detailOf(note: Notification, catalogue: Catalogue): string | undefined {
-  if (note.failure) {
-    return catalogue.line.cause(catalogue.failures[note.failure.kind].words(note.failure, isCanary(note)))
-  }
-  const peak = note.peak ?? note.value
-  return peak === undefined ? undefined : textsOf(note.rule, catalogue).peak(peak, note.atLeast === true)
+/** How high it got, or why there was no answer. */
+export function detailOf(notification: Notification, catalogue: Catalogue): string | undefined {
+  const { failure, rule, value, peak = value, atLeast } = notification
+  if (failure) return catalogue.line.cause(catalogue.failures[failure.kind].words(failure, isCanary(notification)))
+  return peak === undefined ? undefined : textsOf(rule, catalogue).peak?.(peak, atLeast === true)
 }
 
-/** Milliseconds from the first sign to the end, or to this fact. */
-export function lengthOf(note: Notification): number {
-  return Math.max(0, (note.endedAt ?? note.at) - note.firedAt)
+/** Milliseconds from the first sign to the end, or to this notification. */
+export function lengthOf({ at, firedAt, endedAt = at }: Notification): number {
+  return Math.max(0, endedAt - firedAt)
 }
 
-export function isCanary(note: Notification): boolean {
-  return note.context?.backend === 'ollama' || note.context?.backend === 'openai'
+export function isCanary({ context }: Notification): boolean {
+  return context?.backend === 'ollama' || context?.backend === 'openai'
 }
 
-/** Rules that say what our own request met. */
-export function isCanaryRule(note: Notification): boolean {
-  return ['canary', 'busy', 'cold_load', 'blind', 'down'].includes(note.rule)
+/** Rules about what became of our own request. */
+export function isCanaryRule({ rule }: Notification): boolean {
+  const about = ruleNamed(rule)?.about
+  return about === 'canary' || about === 'reachability'
 }
 
-/** The outbox may hold what another version told: its rule is only known to be a rule. */
+/** @param rule of the outbox, where another version may have put one that this catalogue does not have. */
 export function textsOf(rule: string, catalogue: Catalogue): RuleTexts {
   return catalogue.rules[rule as keyof Catalogue['rules']]
 }

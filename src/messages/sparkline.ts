@@ -1,6 +1,6 @@
 const BARS = '▁▂▃▄▅▆▇█'
 const UNKNOWN = '·'
-/** Fewer known values draw no line. */
+/** With fewer known values there is no line. */
 const AT_LEAST = 3
 
 /**

@@ -31,7 +31,7 @@ export interface Alias {
   labels?: Readonly<Record<string, readonly string[]>>
   /** Drop samples whose label has one of these values. */
   not?: Readonly<Record<string, readonly string[]>>
-  /** More series whose values are parts of the same quantity and are added where present. */
+  /** More series whose values are parts of the same quantity and are added where present; the labels asked for hold for them too. */
   plus?: readonly string[]
   /** So many of the published value are one of the signal's unit: 100 for percent. Divided, since 57 × 0.01 is not 0.57. */
   per?: number
@@ -44,10 +44,12 @@ export interface Alias {
 export interface SignalRow {
   /** Newest first: the first one present on the page wins, they are never added together. */
   from: readonly Alias[]
-  /** How a gauge's series become one value; requests add up (default), shares take the maximum. */
-  combine?: 'sum' | 'max'
+  /** How a gauge's series become one value; requests add up (default), shares take the maximum, health the minimum. */
+  combine?: 'sum' | 'max' | 'min'
   /** The backend cannot be judged without it: missing in a good scrape makes the endpoint blind. */
   core?: boolean
+  /** Not every version or set-up of this server has it: its absence is no fault. */
+  optional?: true
   /** Values belong to a subject each (GPU, upstream) and are not combined over the endpoint. */
   perSubject?: boolean
   /** A counter that appears with its first event: where it is absent and this signal is there, nothing happened yet. */
@@ -61,6 +63,8 @@ export interface BackendTable {
   modelLabels: readonly string[]
   /** Labels over which ranks repeat the same number: the maximum is taken, never the sum. */
   repeats: readonly string[]
+  /** The label that names an engine or rank of its own. */
+  engineLabel?: string
   /** Labels that never make a series of its own (pods on a GPU, free text beside a code). */
   ignored: readonly string[]
   /** A label whose empty value marks the total of its other values. */
@@ -69,6 +73,10 @@ export interface BackendTable {
   subject?:
     | { kind: 'gpu'; id: string; number: string; instance: string; name: readonly string[] }
     | { kind: 'upstream'; id: string }
+  /** Tokens of a prompt that are read in one step, in which nothing that is counted moves. */
+  readsAtOnce?: number
+  /** Significant digits to which values are printed, where they are few: what counts past them stands still on the page. */
+  digits?: number
   /** A series with value 1 whose labels are the server's settings. */
   settings?: readonly string[]
   /** Any core series is enough: which ones there are is the owner's choice, and each feeds rules of its own. */
@@ -77,6 +85,6 @@ export interface BackendTable {
   emptyIsHealthy?: boolean
   /** What all of its names begin with: where nothing has to be there, this alone tells its page from another server's. */
   ownNames?: string
-  /** How `doctor` recognises the server: a series name and what it says. */
-  recognise: readonly { series: string; as: string }[]
+  /** How `doctor` recognises the server: a series name and what it says; `instead`: it is none to watch here, and what is. */
+  recognise: readonly { series: string; as: string; instead?: string }[]
 }

@@ -1,4 +1,5 @@
 import type { Backend } from './backend.ts'
+import type { Fallible } from './fallible.ts'
 import type { Rule } from './rule.ts'
 
 export type Language = 'en' | 'ru'
@@ -87,7 +88,7 @@ export interface Discovery {
   endpoint: Endpoint
   /** The endpoints that the variables name themselves. */
   taken: readonly Pick<Endpoint, 'name' | 'group'>[]
-  expand(found: readonly Target[]): { config: Config } | { problems: string[] }
+  expand(found: readonly Target[]): Fallible<{ config: Config }, { problems: string[] }>
 }
 
 /** One of several functions that divide the endpoints among them: `2/8` is the second of eight. */

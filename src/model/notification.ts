@@ -1,32 +1,68 @@
+import * as z from 'zod/mini'
 import type { Backend } from './backend.ts'
-import type { Failure } from './failure.ts'
+import { FAILURE_KINDS } from './failure.ts'
 
 /**
- * Why something is told. `late`: it came and went before its `fired` could be delivered. `told-once`: a fact
- * without an end (the watcher's own gap, a state that had to be put aside).
+ * Fields that are not known here stay: another version may have written them, and may read them again. The type has ours
+ * alone. Unchecked fields are for the type only: they are left out of what is checked, which every run does.
  */
-export type Reason = 'fired' | 'repeated' | 'resolved' | 'late' | 'told-once'
+function open<S extends z.core.$ZodLooseShape>(shape: S): z.ZodMiniObject<S, z.core.$strip> {
+  const checked = Object.entries(shape).filter(([, field]) => field !== anything)
+  return z.looseObject(Object.fromEntries(checked)) as unknown as z.ZodMiniObject<S, z.core.$strip>
+}
+
+/** One of our names. Another version may have more of them, so any text is read as one. */
+function name<T extends string>(): z.ZodMiniType<T> {
+  return text as unknown as z.ZodMiniType<T>
+}
+
+/** A field that a message can be written without: whatever is there, the notification can be told. */
+function unchecked<T>(): z.ZodMiniExactOptional<z.ZodMiniType<T>> {
+  return anything as unknown as z.ZodMiniExactOptional<z.ZodMiniType<T>>
+}
+
+const number = z.number()
+const text = z.string()
+const texts = z.array(text)
+// Made once and used for many fields: every function makes these when it starts.
+const maybeNumber = z.exactOptional(number)
+const maybeText = z.exactOptional(text)
+const maybeTexts = z.exactOptional(texts)
+const anything = z.exactOptional(z.unknown())
+
+const REASONS = ['fired', 'repeated', 'resolved', 'late', 'told-once'] as const
+
+/**
+ * Why something is told. `late`: it came and went before its `fired` could be delivered. `told-once`: it has no end
+ * (the watcher's own gap, a state that had to be put aside).
+ */
+export type Reason = (typeof REASONS)[number]
 
 export type VerdictKind = 'load-grew' | 'broke' | 'heavier' | 'cache-full' | 'stalled' | 'restarted'
 
 /** What this window shows against the endpoint's own past. A ratio is now / past: 3 is three times the usual. */
-export interface Verdict {
-  kind: VerdictKind
-  arrivals?: number
-  tokensPerSecond?: number
-  timePerToken?: number
-  promptTokens?: number
-  outputTokens?: number
-  preemptions?: number
-}
+const VERDICT = open({
+  kind: name<VerdictKind>(),
+  arrivals: unchecked<number>(),
+  tokensPerSecond: unchecked<number>(),
+  timePerToken: unchecked<number>(),
+  promptTokens: unchecked<number>(),
+  outputTokens: unchecked<number>(),
+  preemptions: unchecked<number>(),
+})
+export type Verdict = z.infer<typeof VERDICT>
 
 /** Names of the numbers in the result and in messages; units as in `signals.ts`, rates per second. */
 export type DerivedSignal =
   | 'up'
   | 'waiting'
   | 'running'
+  | 'waiting_deferred'
+  | 'paused'
+  | 'asleep'
   | 'kv_cache'
   | 'queue_wait'
+  | 'queue_wait_p95'
   | `${'ttft' | 'itl' | 'e2e'}_${'p50' | 'p90' | 'p99'}`
   | 'tokens_per_second'
   | 'requests_per_second'
@@ -35,6 +71,9 @@ export type DerivedSignal =
   | 'failed_share'
   | 'finished'
   | 'failed'
+  | 'http_failed'
+  | 'corrupted'
+  | 'transfer_failed'
   | 'preemptions'
   | 'prompt_tokens'
   | 'generation_tokens'
@@ -72,98 +111,157 @@ export type CanaryStatus =
   | 'parked' // keep-alive lines only: a gateway holds the request
   | 'failed' // asked, without a usable answer: the failure says why
 
-/** The endpoint at the moment of the fact: what the message may say about it. Each part only when known. */
-export interface AlertContext {
-  backend: Backend
+export const REFUSALS = ['no-backend', 'own-limit'] as const
+/** Whose refusal it is: a gateway's that has no backend left, or that of our own key's or budget's limit. */
+export type Refusal = (typeof REFUSALS)[number]
+
+/** The endpoint at the moment of the notification: what the message may say about it. Each part only when known. */
+const ALERT_CONTEXT = open({
+  backend: name<Backend>(),
   /** The endpoint's address without credentials. */
-  url: string
-  model?: string
-  numbers: Numbers
+  url: text,
+  model: maybeText,
+  numbers: z.record(text, number) as unknown as z.ZodMiniType<Numbers>,
   /** Numbers that are only known to be at least this: quantiles in the last bucket. */
-  atLeast?: DerivedSignal[]
+  atLeast: z.exactOptional(z.array(name<DerivedSignal>())),
   /** The engine or rank that holds the fullest KV cache, where there are several: `engine 1`. */
-  kvAt?: string
+  kvAt: unchecked<string>(),
   /** Where or how more than half of the failed requests failed: an upstream, or the server's own word for the error. */
-  failedBy?: string
-  verdict?: Verdict
+  failedBy: unchecked<string>(),
+  verdict: z.exactOptional(VERDICT),
   /** The server restarted inside the window. */
-  restarted?: boolean
+  restarted: unchecked<boolean>(),
   /** Nothing finished and no token was generated since the last run although work is reported. */
-  noProgress?: boolean
+  noProgress: unchecked<boolean>(),
   /** The last values of the endpoint's main signal, oldest first; null is unknown. At most 15. */
-  spark?: (number | null)[]
+  spark: z.exactOptional(z.array(z.nullable(number))),
   /** Minutes that the sparkline spans. */
-  sparkMinutes?: number
-  /** Share of the KV cache that fills a minute, and requests a minute that the queue changes by: only while the trend is clear of the noise. */
-  kvPerMinute?: number
-  waitingPerMinute?: number
+  sparkMinutes: unchecked<number>(),
+  /** Share of the KV cache that fills a minute: only while the trend is clear of the noise. */
+  kvPerMinute: unchecked<number>(),
+  /** Requests a minute that the queue changes by: only while the trend is clear of the noise. */
+  waitingPerMinute: unchecked<number>(),
   /** The server's own settings that matter for advice, as published. */
-  settings?: Record<string, string>
+  settings: z.exactOptional(z.record(text, text)),
   /** GPUs beside this server, where an exporter was named: the busiest. */
-  gpu?: { utilisation?: number; temperature?: number; xid?: number }
-  canary?: { status: CanaryStatus; requestId?: string; detail?: string; vramShare?: number }
+  gpu: z.exactOptional(
+    open({ utilisation: unchecked<number>(), temperature: unchecked<number>(), xid: unchecked<number>() }),
+  ),
+  canary: z.exactOptional(
+    open({
+      status: name<CanaryStatus>(),
+      requestId: unchecked<string>(),
+      detail: unchecked<string>(),
+      vramShare: unchecked<number>(),
+    }),
+  ),
   /** Endpoints of this function at that moment: to tell "all of them" from "some". */
-  of: number
+  of: number,
   /** Of these, the others that were told as down before and fail with this one's cause now. */
-  downBefore?: number
+  downBefore: maybeNumber,
+})
+export type AlertContext = z.infer<typeof ALERT_CONTEXT>
+
+/**
+ * What holds work that does not move: the server calls the engine unhealthy, it sleeps on purpose, all that waits is
+ * deferred for an adapter or a transfer, or prompts are read again and again without a token.
+ */
+export type HeldBy = 'unhealthy' | 'asleep' | 'deferred' | 'rereading'
+
+const ABOUT_FIELDS = {
+  /** `down`: why. */
+  failure: z.exactOptional(
+    open({
+      kind: z.enum(FAILURE_KINDS),
+      code: unchecked<string | undefined>(),
+      status: unchecked<number | undefined>(),
+      detail: unchecked<string | undefined>(),
+    }),
+  ),
+  /** `blind`: the signals that are missing, or the model that is not there. */
+  missing: maybeTexts,
+  /** `blind`: those that are there with a value that cannot be. */
+  doubted: maybeTexts,
+  modelMissing: maybeText,
+  /** `blind`, of the endpoint that stands for the sources of endpoints: those that could not be used. */
+  unread: maybeTexts,
+  /** `busy`: whose refusal it was, where it was not that of a full queue. */
+  refusal: z.exactOptional(z.enum(REFUSALS)),
+  /** `stalled`, `stuck`: the work of one engine, and what holds it where that is known. */
+  held: z.exactOptional(
+    open({
+      running: unchecked<number>(),
+      waiting: unchecked<number>(),
+      by: unchecked<HeldBy>(),
+    }),
+  ),
+  /** `queue_wait`, `ttft`: milliseconds over which there were enough requests, where the window had too few. */
+  over: unchecked<number>(),
+  /** `heartbeat`: milliseconds; `never`: no beat ever came. */
+  beat: z.exactOptional(
+    open({
+      age: unchecked<number>(),
+      interval: number,
+      grace: number,
+      never: z.boolean(),
+      failed: unchecked<{ exit?: number; body?: string }>(),
+      body: unchecked<string>(),
+    }),
+  ),
 }
 
 /** What an alert was about, beyond its rule: of some rules it makes the headline. */
-export interface About {
-  /** `down`: why. */
-  failure?: Failure
-  /** `blind`: the signals that are missing, or the model that is not there. */
-  missing?: string[]
-  /** `blind`: those that are there with a value that cannot be. */
-  doubted?: string[]
-  modelMissing?: string
-  /** `blind`, of the endpoint that stands for the sources of endpoints: those that could not be used. */
-  unread?: string[]
-  /** `heartbeat`: milliseconds; `never`: no beat ever came. */
-  beat?: {
-    age?: number
-    interval: number
-    grace: number
-    never: boolean
-    failed?: { exit?: number; body?: string }
-    body?: string
-  }
+const ABOUT = open(ABOUT_FIELDS)
+export type About = z.infer<typeof ABOUT>
+
+/** What is to be told, complete in itself: the message is written from it, perhaps runs later. */
+const NOTIFICATION = open({
+  ...ABOUT_FIELDS,
+  /** `<incident>/<reason>/<at>`: unique. */
+  id: text,
+  /** `<endpoint>|<rule>|<subject>@<firedAt>`; one span from fired to resolved. */
+  incident: text,
+  reason: z.enum(REASONS),
+  rule: text,
+  /** Absent for what concerns the watcher itself. */
+  endpoint: maybeText,
+  /** A GPU, an upstream or a reason, where the rule has one; of the watcher itself its function, or the copy of its state. */
+  subject: maybeText,
+  /** What a person calls it, where the page said so: `gpu 0, NVIDIA L4`. */
+  subjectName: maybeText,
+  priority: number,
+  /** Epoch milliseconds. */
+  at: number,
+  firedAt: number,
+  endedAt: maybeNumber,
+  /** `late`: that many incidents as one, from the beginning of the first to the end of the last. */
+  times: maybeNumber,
+  /** The rule's number, in the rule's unit. */
+  value: maybeNumber,
+  /** The value is only known to be at least this. */
+  atLeast: unchecked<boolean>(),
+  /** The rule's limit, in the rule's unit. */
+  limit: maybeNumber,
+  /** The worst value of the incident. */
+  peak: maybeNumber,
+  /** How a resolved one ended. */
+  ended: unchecked<'clear' | 'idle' | 'restarted'>(),
+  /** For falls and siblings: the past or the siblings' median that the value was compared with. */
+  usual: maybeNumber,
+  /** `gap`: milliseconds without a run, and the usual interval. */
+  gap: z.exactOptional(open({ length: number, interval: number })),
+  /** It was sent before, but the answer was lost: this may be a repetition. */
+  maybeSent: unchecked<boolean>(),
+  context: z.exactOptional(ALERT_CONTEXT),
+})
+export type Notification = z.infer<typeof NOTIFICATION>
+
+/** Whether what lies in an outbox can be told: another version may have written it, or a person edited it. */
+export function isNotification(value: unknown): value is Notification {
+  return NOTIFICATION.safeParse(value).success
 }
 
-/** The fact to tell, complete in itself: the message is written from it, perhaps runs later. */
-export interface Notification extends About {
-  /** `<incident>/<reason>/<at>`: unique. */
-  id: string
-  /** `<endpoint>|<rule>|<subject>@<firedAt>`; one span from fired to resolved. */
-  incident: string
-  reason: Reason
-  rule: string
-  /** Absent for what concerns the watcher itself. */
-  endpoint?: string
-  /** A GPU, an upstream or a reason, where the rule has one; of the watcher itself its function, or the copy of its state. */
-  subject?: string
-  /** What a person calls it, where the page said so: `gpu 0, NVIDIA L4`. */
-  subjectName?: string
-  priority: number
-  /** Epoch milliseconds. */
-  at: number
-  firedAt: number
-  endedAt?: number
-  /** `late`: that many incidents as one, from the beginning of the first to the end of the last. */
-  times?: number
-  /** The rule's number and limit, in the rule's unit. */
-  value?: number
-  atLeast?: boolean
-  limit?: number
-  /** The worst value of the incident. */
-  peak?: number
-  /** How a resolved one ended. */
-  ended?: 'clear' | 'idle' | 'restarted'
-  /** For falls and siblings: the past or the siblings' median that the value was compared with. */
-  usual?: number
-  /** `gap`: milliseconds without a run, and the usual interval. */
-  gap?: { length: number; interval: number }
-  /** It was sent before, but the answer was lost: this may be a repetition. */
-  maybeSent?: boolean
-  context?: AlertContext
+/** Whether the end of an alert can be told by it. */
+export function isAbout(value: unknown): value is About {
+  return ABOUT.safeParse(value).success
 }

@@ -1,6 +1,6 @@
 import type { Endpoint } from './config.ts'
 import type { Failure } from './failure.ts'
-import type { CanaryStatus } from './notification.ts'
+import type { CanaryStatus, Refusal } from './notification.ts'
 import type { Readings } from './signals.ts'
 
 /** What a canary met. */
@@ -10,6 +10,8 @@ export interface CanaryFacts {
   requestId?: string
   /** The server's own words, foreign text. */
   detail?: string
+  /** `busy`: whose limit it was, where it is not the server's queue. */
+  refusal?: Refusal
   /** Share of the loaded model that lies in GPU memory. */
   vramShare?: number
 }

@@ -25,6 +25,15 @@ export const SIGNALS = {
   up: { ...flag, meaning: 'the scrape or canary got a usable answer' },
   waiting: { kind: 'gauge', unit: 'requests', ...from0, meaning: 'requests in the queue' },
   running: { kind: 'gauge', unit: 'requests', ...from0, meaning: 'requests being computed' },
+  waiting_deferred: {
+    kind: 'gauge',
+    unit: 'requests',
+    ...from0,
+    meaning: 'those of the queue that wait for an adapter or a KV transfer, not for room',
+  },
+  paused: { kind: 'gauge', unit: 'requests', ...from0, meaning: 'requests held while weights are replaced' },
+  asleep: { ...flag, meaning: '1 when an engine sleeps on purpose' },
+  engine_healthy: { ...flag, meaning: '0 when the server itself calls an engine unhealthy' },
   kv_cache: { kind: 'gauge', ...share, meaning: 'KV cache in use; the fullest engine' },
   hit_share: {
     kind: 'gauge',
@@ -37,6 +46,15 @@ export const SIGNALS = {
   e2e: { ...histogram, meaning: 'whole request' },
   finished: { ...requestsTotal, meaning: 'requests finished since start' },
   failed: { ...requestsTotal, meaning: 'requests failed by the server since start' },
+  http_failed: {
+    ...requestsTotal,
+    meaning: "answers of the server's own HTTP layer with 5xx since start, on paths of inference alone",
+  },
+  corrupted: { ...requestsTotal, meaning: 'requests whose answer was corrupt (NaN) since start' },
+  transfer_failed: {
+    ...eventsTotal,
+    meaning: 'KV transfers between prefill and decode, or to another tier, that failed or expired since start',
+  },
   preemptions: { ...requestsTotal, meaning: 'requests preempted since start' },
   prompt_tokens: { ...tokensTotal, meaning: 'prompt tokens since start' },
   generation_tokens: { ...tokensTotal, meaning: 'generated tokens since start' },
@@ -48,6 +66,13 @@ export const SIGNALS = {
     ...from0,
     meaning: 'engine steps since start: progress before a request finishes',
   },
+  decode_seconds: {
+    kind: 'counter',
+    unit: 'seconds',
+    ...from0,
+    meaning: 'time spent generating since start, added over requests',
+  },
+  prompt_seconds: { kind: 'counter', unit: 'seconds', ...from0, meaning: 'time spent reading prompts since start' },
   gpu_memory: { kind: 'gauge', ...share, meaning: 'used / (used + free) of one GPU or MIG instance' },
   gpu_utilisation: { kind: 'gauge', ...share, meaning: 'share of time a kernel ran on one GPU or MIG instance' },
   gpu_temperature: { kind: 'gauge', unit: '°C', min: -50, max: 150, meaning: 'temperature of one GPU' },
@@ -61,7 +86,7 @@ export const SIGNALS = {
   beat_age: { ...seconds, meaning: 'time since the last beat of one worker' },
   observer_degraded: { ...flag, meaning: "1 when the gateway's view of the engine is degraded" },
   upstream_health: { ...flag, meaning: '1 when the gateway holds one upstream healthy' },
-  admission_rejected: { ...eventsTotal, meaning: 'requests the gateway refused at admission since start, by reason' },
+  admission_rejected: { ...eventsTotal, meaning: 'requests refused at admission since start, by reason' },
   admission_parked: { ...eventsTotal, meaning: 'requests the gateway parked at admission since start' },
   engine_state_stale: { ...eventsTotal, meaning: 'times the gateway judged by a stale engine state since start' },
   queue_full: { ...eventsTotal, meaning: 'requests the gateway refused because its queue was full since start' },
@@ -96,6 +121,8 @@ export interface CounterReading {
 export interface GaugeReading {
   value: number
   at?: string
+  /** The same of each engine or rank, where the labels name two or more: `engine 1` → 3. */
+  byEngine?: Readonly<Record<string, number>>
 }
 
 /** A value that cannot be, or a line that could not be read: told, never judged. */
@@ -111,6 +138,7 @@ export interface DataFault {
     | 'falling-sum'
     | 'buckets-fall'
     | 'outlier-in-sum'
+    | 'not-seconds'
 }
 
 /** What one good scrape, canary or beat of one endpoint said. A signal that is unknown is absent. */

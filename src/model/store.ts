@@ -40,12 +40,8 @@ export class StoreError extends Error {
     message: string,
     /** Our own set-up is wrong (permissions, bucket name, clock): trying again does not help. */
     readonly permanent: boolean,
-    options: { cause?: unknown; unknown?: boolean } = {},
+    options: { cause?: unknown } = {},
   ) {
-    super(message, 'cause' in options ? { cause: options.cause } : undefined)
-    this.unknown = options.unknown ?? false
+    super(message, options)
   }
-
-  /** A write was sent and its answer was lost, so that it may have been done: read again before deciding. */
-  readonly unknown: boolean
 }

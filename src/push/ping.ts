@@ -1,5 +1,8 @@
-import { discard, openDispatcher, send, startDeadline } from '../http/get.ts'
-import { failureOf, serverWords } from '../http/network-failure.ts'
+import { discard } from '../http/body.ts'
+import { startDeadline } from '../http/deadline.ts'
+import { openDispatcher, send } from '../http/get.ts'
+import { failureOf } from '../http/network-failure.ts'
+import { serverWords } from '../http/server-words.ts'
 import type { IO } from '../model/io.ts'
 
 export interface PingOptions {

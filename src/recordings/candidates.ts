@@ -1,5 +1,5 @@
 import type { RuleUnit } from '../model/rule.ts'
-import type { RuleId } from '../rules/catalogue.ts'
+import type { RuleId } from '../rules/rules.ts'
 
 /**
  * Below these nobody would call it trouble, however calm the server was: five requests wait in any busy minute, half a
@@ -70,25 +70,4 @@ function roundNumbers(unit: RuleUnit): readonly number[] {
 function decades(from: number): number[] {
   const exponents = Array.from({ length: LARGEST_EXPONENT - from }, (_, i) => from + i)
   return exponents.flatMap((exponent) => STEPS.map((step) => Number((step * 10 ** exponent).toPrecision(6))))
-}
-
-/** As a variable's value has it. */
-export function limitText(limit: number, unit: RuleUnit): string {
-  switch (unit) {
-    case 'seconds':
-      return limit < 1 ? `${Math.round(limit * 1000)}ms` : `${limit}s`
-    case 'share':
-    case 'fall':
-      return `${Number((limit * 100).toFixed(1))}%`
-    case 'times':
-      return `${limit}x`
-    case 'requests':
-    case 'per-second':
-    case 'runs':
-    case '°C':
-    case 'switch':
-      return String(limit)
-    default:
-      return unit satisfies never
-  }
 }

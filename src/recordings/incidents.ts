@@ -1,6 +1,6 @@
 import type { RunResult } from '../model/result.ts'
 import type { Evaluation } from '../rules/evaluate.ts'
-import { alertKey } from '../state/outbox.ts'
+import { alertKey, ruleOf } from '../state/alert-key.ts'
 
 /** One trouble of one endpoint, from its first firing rule to the end of its last. */
 export interface Incident {
@@ -89,11 +89,6 @@ export function createIncidentBook(): IncidentBook {
 
 function keyOf(endpoint: string, alert: string): string {
   return `${endpoint}|${SYMPTOMS.has(ruleOf(alert)) ? 'work' : alert}`
-}
-
-function ruleOf(alert: string): string {
-  const at = alert.indexOf('@')
-  return at < 0 ? alert : alert.slice(0, at)
 }
 
 function grouped(alerts: readonly string[], key: (alert: string) => string): Map<string, string[]> {

@@ -2,6 +2,7 @@ import { parseConfig } from '../config/parse.ts'
 import type { Backend } from '../model/backend.ts'
 import { prefixOf } from '../model/backend.ts'
 import type { Config } from '../model/config.ts'
+import type { Fallible } from '../model/fallible.ts'
 import type { RecordedEndpoint } from './entry.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -48,7 +49,7 @@ export function replayConfig(
   env: Variables,
   recorded: readonly RecordedEndpoint[],
   set: Readonly<Record<string, string>>,
-): { config: Config; nameOf: ReadonlyMap<string, string> } | { problems: string[] } {
+): Fallible<{ config: Config; nameOf: ReadonlyMap<string, string> }, { problems: string[] }> {
   const prefix = prefixOf(backend)
   const configured = configuredEndpoints(backend, env)
   const nameOf = new Map(recorded.map((one) => [one.name, nameFor(one, configured)]))
@@ -67,10 +68,10 @@ export function replayConfig(
     variables[name] = value
   }
   const parsed = parseConfig(backend, variables, { lambda: false })
-  if ('problems' in parsed) return parsed
+  if (!parsed.ok) return parsed
   const wanted = new Set(nameOf.values())
   const { discovery: _, ...config } = parsed.config
-  return { config: { ...config, endpoints: forReplay(config, wanted) }, nameOf }
+  return { ok: true, config: { ...config, endpoints: forReplay(config, wanted) }, nameOf }
 }
 
 /** `gap` tells that the watcher did not run; where a recording has gaps, the replay lists them itself. */
@@ -83,7 +84,7 @@ function forReplay(config: Config, wanted: ReadonlySet<string>): Config['endpoin
 function configuredEndpoints(backend: Backend, env: Variables): { name: string; host: string }[] {
   if (env[`${prefixOf(backend)}_ENDPOINTS`] === undefined) return []
   const parsed = parseConfig(backend, env, { lambda: false })
-  if ('problems' in parsed) return []
+  if (!parsed.ok) return []
   return parsed.config.endpoints.map(({ name, url }) => ({ name, host: URL.canParse(url) ? new URL(url).host : '' }))
 }
 

@@ -1,4 +1,4 @@
-import { specOf } from '../rules/catalogue.ts'
+import { specOf } from '../rules/rules.ts'
 import { candidatesOf, isTeachable } from './candidates.ts'
 import { SYMPTOMS } from './incidents.ts'
 import { type Firing, firingsAt, longestStay, type Spread, type Surveyed, spreadOf } from './survey.ts'

@@ -18,25 +18,29 @@ export interface RunFigures {
   result?: RunResult
 }
 
-interface Published {
+interface MetricForm {
   unit: (typeof MetricUnit)[keyof typeof MetricUnit]
   /** The signal times this is the metric. CloudWatch's percent goes to 100, a share to 1. */
   scale?: 100
 }
 
 const { Count, CountPerSecond, Milliseconds, NoUnit, Percent, Seconds } = MetricUnit
-const share: Published = { unit: Percent, scale: 100 }
+const share: MetricForm = { unit: Percent, scale: 100 }
 
 /**
- * The signals that become metrics: what a dashboard draws. Each costs money, so that of a latency the p99 alone is one,
- * and totals since the server's start, whose rates are known, are none.
+ * The signals that become metrics: what a dashboard draws. Each costs money, so of a latency only the
+ * p99 is published, and of totals since the server's start only the rates.
  */
-const SIGNALS: Readonly<Record<DerivedSignal, Published | undefined>> = {
+const SIGNALS: Readonly<Record<DerivedSignal, MetricForm | undefined>> = {
   up: { unit: NoUnit },
   waiting: { unit: Count },
   running: { unit: Count },
+  waiting_deferred: { unit: Count },
+  paused: undefined,
+  asleep: undefined,
   kv_cache: share,
   queue_wait: { unit: Seconds },
+  queue_wait_p95: undefined,
   ttft_p50: undefined,
   ttft_p90: undefined,
   ttft_p99: { unit: Seconds },
@@ -53,6 +57,9 @@ const SIGNALS: Readonly<Record<DerivedSignal, Published | undefined>> = {
   failed_share: share,
   finished: undefined,
   failed: undefined,
+  http_failed: undefined,
+  corrupted: undefined,
+  transfer_failed: undefined,
   preemptions: undefined,
   prompt_tokens: undefined,
   generation_tokens: undefined,
@@ -95,7 +102,7 @@ export function metricLines(figures: RunFigures, config: Config): string[] {
   ]
 }
 
-type Figure = [name: string, unit: Published['unit'], value: number]
+type Figure = [name: string, unit: MetricForm['unit'], value: number]
 
 /** A run that another one made superfluous saw nothing: its counts would be zeros that mean nothing. */
 function ownFigures({ ms, failed, result }: RunFigures): Figure[] {
@@ -121,8 +128,8 @@ function ownFigures({ ms, failed, result }: RunFigures): Figure[] {
 /** An unknown signal is absent. */
 function signalsOf({ signals }: EndpointResult): Figure[] {
   return Object.entries(signals).flatMap(([name, value]): Figure[] => {
-    const published = SIGNALS[name as DerivedSignal]
-    return published && Number.isFinite(value) ? [[name, published.unit, value * (published.scale ?? 1)]] : []
+    const form = SIGNALS[name as DerivedSignal]
+    return form && Number.isFinite(value) ? [[name, form.unit, value * (form.scale ?? 1)]] : []
   })
 }
 

@@ -16,7 +16,7 @@ export function logAnswers(observations: Observation[], config: Config, log: Log
       url: endpoint.url,
       outcome: one.up === undefined ? 'not asked' : one.up ? 'answered' : one.failure.kind,
       ms: Math.round(took),
-      ...(one.up === false ? { failure: one.failure } : {}),
+      failure: one.up === false ? one.failure : undefined,
       ...(one.up ? { server: one.readings.server, model: one.readings.model, faults: one.readings.faults } : {}),
       canary: one.canary,
     })

@@ -1,11 +1,12 @@
 import type { AlertContext, DerivedSignal, Numbers, Verdict } from '../model/notification.ts'
-import { shownUrl } from '../secrets/shown-url.ts'
+import { shownUrl } from '../secrets/names.ts'
 import { mainSignal, type Snapshot } from './snapshot.ts'
 
-/** Numbers that a message may show; totals since the server's start are not among them. */
+/** Numbers that a message may show; not totals since the server's start. */
 const SHOWN: readonly DerivedSignal[] = [
   'waiting',
   'running',
+  'waiting_deferred',
   'kv_cache',
   'queue_wait',
   'ttft_p50',
@@ -29,7 +30,7 @@ const SHOWN: readonly DerivedSignal[] = [
 ]
 const SETTINGS =
   /^(num_gpu_blocks|block_size|gpu_memory_utilization|enable_prefix_caching|max_num_seqs|cache_dtype|cpu_offload_gb)$/
-/** A trend is told only when a straight line explains this much of it, over at least so many runs, and it goes on: a step is none. */
+/** A trend is told only while it continues and a straight line explains this much of it over this many runs; a step is not a trend. */
 const TREND_FIT = 0.8
 const TREND_RUNS = 5
 
@@ -38,7 +39,7 @@ function minutesOf(ms: number): number {
   return ms >= 60_000 ? Math.round(ms / 60_000) : Math.round(ms / 1_000) / 60
 }
 
-/** The endpoint as the message may describe it, small enough to wait in the outbox; how many others there are, it does not know. */
+/** The endpoint as a message may describe it, small enough to wait in the outbox; without the number of other endpoints. */
 export function alertContextOf(
   snapshot: Snapshot,
   verdict: Verdict | undefined,
@@ -84,7 +85,7 @@ export function alertContextOf(
   }
 }
 
-/** Named only where more than half of the failures of the window have it: an upstream, or the kind of error. */
+/** An upstream or a kind of error, named only if more than half of the window's failures have it. */
 function failedByOf({ window }: Snapshot): Partial<AlertContext> {
   const failures = new Map<string, number>()
   let all = 0
@@ -92,6 +93,12 @@ function failedByOf({ window }: Snapshot): Partial<AlertContext> {
     all += n
     const name = /(?:^|,)(?:upstream|err)="((?:[^"\\]|\\.)*)"/.exec(labels)?.[1]
     if (name) failures.set(name, (failures.get(name) ?? 0) + n)
+  }
+  for (const [labels, n] of Object.entries(window?.byLabels.http_failed ?? {})) {
+    all += n
+    const path = /(?:^|,)handler="((?:[^"\\]|\\.)*)"/.exec(labels)?.[1]
+    const name = path === undefined ? 'HTTP 5xx' : `HTTP 5xx ${path}`
+    failures.set(name, (failures.get(name) ?? 0) + n)
   }
   const found = [...failures].find(([, n]) => n > all / 2)
   return found ? { failedBy: found[0] } : {}

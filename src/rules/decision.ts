@@ -1,9 +1,9 @@
 import type { Rule } from '../model/rule.ts'
+import { subjectOf } from '../state/alert-key.ts'
 import type { Alert } from '../state/schema.ts'
 import type { Measured } from './measured.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Judgement } from './step.ts'
-import { unknownReason } from './unknown-reason.ts'
 
 /** What a rule made of one subject in one run, for `LOG_LEVEL=debug` and `--why`. */
 export interface Decision {
@@ -13,39 +13,25 @@ export interface Decision {
   before: 'ok' | Alert['phase']
   after: 'ok' | Alert['phase']
   /** As it stands after this run; one that is over as it stood last. */
-  alert?: Alert
-  /** A firing alert of the same endpoint that makes this rule's number meaningless. */
-  heldBy?: HoldingRule
-  /** Of an unknown number, in words. */
-  why?: string
+  alert: Alert | undefined
+  /** A rule that fires for the same endpoint and makes this one's number meaningless. */
+  heldBy: string | undefined
+  /** What it was decided from: to find words for it is left to `explain`. */
+  snapshot: Snapshot
 }
 
-export type HoldingRule = 'down' | 'stalled'
-
-export function decision(
-  facts: Pick<Decision, 'rule' | 'measured' | 'judgement' | 'before' | 'after'>,
-  alert: Alert | undefined,
-  heldBy: HoldingRule | undefined,
-  snapshot: Snapshot,
-): Decision {
-  const why =
-    facts.judgement === 'unknown' && !heldBy ? unknownReason(facts.rule, snapshot, facts.measured.subject) : undefined
-  return { ...facts, ...(alert && { alert }), ...(heldBy && { heldBy }), ...(why !== undefined && { why }) }
-}
-
-/** A rule that found nothing to measure: its alerts stay as they are. */
+/** Of alerts that this run has no number for: they stay as they are. */
 export function notMeasured(
   rule: Rule,
-  alerts: Readonly<Record<string, Alert>>,
-  heldBy: HoldingRule | undefined,
+  alerts: readonly (readonly [string, Alert])[],
+  heldBy: string | undefined,
   snapshot: Snapshot,
 ): Decision[] {
-  const kept = Object.entries(alerts).map(([key, alert]) => {
-    const subject = key.slice(rule.id.length + 1)
-    const facts = { rule, judgement: 'unknown', before: alert.phase, after: alert.phase } as const
-    return decision({ ...facts, measured: subject === '' ? {} : { subject } }, alert, heldBy, snapshot)
+  const same = { rule, judgement: 'unknown', heldBy, snapshot } as const
+  if (alerts.length === 0) return [{ ...same, measured: {}, before: 'ok', after: 'ok', alert: undefined }]
+  return alerts.map(([key, alert]) => {
+    const subject = subjectOf(key)
+    const measured = subject === undefined ? {} : { subject }
+    return { ...same, measured, before: alert.phase, after: alert.phase, alert }
   })
-  if (kept.length > 0 || rule.measure.kind === 'gap') return kept
-  const nothing = { rule, measured: {}, judgement: 'unknown', before: 'ok', after: 'ok' } as const
-  return [decision(nothing, undefined, heldBy, snapshot)]
 }

@@ -3,28 +3,29 @@ import type { Endpoint } from '../model/config.ts'
 import type { Rule } from '../model/rule.ts'
 import type { Readings, Signal } from '../model/signals.ts'
 import { SIGNALS } from '../model/signals.ts'
-import { isPresent, signalsFor } from './missing.ts'
+import { isPresent } from './missing.ts'
+import { specOf } from './rules.ts'
 
-/** What an active rule of an endpoint has to judge by. */
+/** Whether a rule of an endpoint can see what it needs. */
 export interface Finding {
   rule: Rule
   /**
-   * `sees`: all that it needs is there. `waits`: some of it appears with the first request or event. `blind`: something
-   * is missing or not believable. `undecidable`: the limit lies outside what the server's buckets can tell.
+   * `sees`: everything it needs is there. `waits`: some of it appears with the first request or event. `absent`: this
+   * version or set-up does not have it, which is no fault. `blind`: something is missing or not believable. `undecidable`: the server's buckets cannot tell whether the limit is exceeded.
    */
-  state: 'sees' | 'waits' | 'blind' | 'undecidable'
+  state: 'sees' | 'waits' | 'absent' | 'blind' | 'undecidable'
   /** One line a signal: where it comes from, or what is wrong and what to do. */
   notes: string[]
 }
 
-/** Looks for everything that the active rules of an endpoint need in one good answer. */
-export function examine(readings: Readings, table: BackendTable, endpoint: Endpoint, backend: Backend): Finding[] {
+/** Looks in one good answer for everything that the endpoint's rules need. */
+export function diagnose(readings: Readings, table: BackendTable, endpoint: Endpoint, backend: Backend): Finding[] {
   const prefix = prefixOn(readings, table)
   return endpoint.rules.flatMap((rule): Finding[] => {
     const signals = neededBy(rule, table)
     if (signals.length === 0) return []
-    const looks = withServersOwnShare(rule, signals, readings).map((signal) => look(signal, readings, table, prefix))
-    const notes = looks.map((l) => l.note)
+    const looks = withStandIn(rule, signals, readings).map((signal) => look(signal, readings, table, prefix))
+    const notes = [...looks.map((l) => l.note), ...alsoRead(rule, readings, table, prefix)]
     const limit = undecidable(rule, readings)
     if (limit) return [{ rule, state: 'undecidable', notes: [...notes, limit] }]
     const state = worst(
@@ -36,21 +37,32 @@ export function examine(readings: Readings, table: BackendTable, endpoint: Endpo
   })
 }
 
-/** What a rule reads of this server; `blind` misses the core series, also those that no other rule needs. */
-function neededBy({ measure }: Rule, table: BackendTable): Signal[] {
-  if (measure.kind !== 'blind') return signalsFor(measure).filter((signal) => table.signals[signal])
+/** What a rule reads on this server; `blind` needs the core series, even those that no other rule needs. */
+function neededBy({ needs }: Rule, table: BackendTable): Signal[] {
+  if (!needs.core) return needs.signals.filter((signal) => table.signals[signal])
   return (Object.keys(table.signals) as Signal[]).filter((signal) => table.signals[signal]?.core)
 }
 
+/** What makes a rule better where it is there; a version that lacks it is no fault. */
+function alsoRead({ needs }: Rule, readings: Readings, table: BackendTable, prefix: string): string[] {
+  return (needs.also ?? []).flatMap((signal) => {
+    const row = table.signals[signal]
+    if (!row) return []
+    const [newest] = namesUnder(prefix, row.from)
+    if (isPresent(signal, readings)) return [`${signal}: ${readings.sources[signal] ?? ''}`]
+    return [`${signal}: not on this version or not switched on (${newest})`]
+  })
+}
+
 interface Look {
-  state: 'sees' | 'waits' | 'blind'
+  state: 'sees' | 'waits' | 'absent' | 'blind'
   note: string
 }
 
-/** A server that publishes its own hit share instead of token counters is judged by that. */
-function withServersOwnShare(rule: Rule, signals: Signal[], readings: Readings): Signal[] {
-  if (rule.measure.kind !== 'fall' || rule.measure.of !== 'prefix_hit_share') return signals
-  return isPresent('hit_share', readings) && !isPresent('prefix_hits', readings) ? ['hit_share'] : signals
+/** A server that publishes its own hit share instead of token counters is judged by that share. */
+function withStandIn({ needs: { standIn } }: Rule, signals: Signal[], readings: Readings): Signal[] {
+  if (!standIn) return signals
+  return isPresent(standIn.by, readings) && !isPresent(standIn.of, readings) ? [standIn.by] : signals
 }
 
 function look(signal: Signal, readings: Readings, table: BackendTable, prefix: string): Look {
@@ -63,8 +75,12 @@ function look(signal: Signal, readings: Readings, table: BackendTable, prefix: s
     const renamed = older && source !== '' ? `, the older name of ${names[0]}` : ''
     return { state: 'sees', note: `${signal}: ${source}${renamed}${fault ? ` (${fault.what})` : ''}` }
   }
-  if (fault) return { state: 'blind', note: `${signal}: ${fault.series} is not believable (${fault.what})` }
+  if (fault) {
+    const hint = fault.what === 'not-seconds' ? ': are they milliseconds?' : ''
+    return { state: 'blind', note: `${signal}: ${fault.series} is not believable (${fault.what}${hint})` }
+  }
   const expected = names.slice(0, 2).join(' or ')
+  if (row?.optional) return { state: 'absent', note: `${signal}: not on this version or set-up (${expected})` }
   if (row?.zeroBeside && isPresent(row.zeroBeside, readings))
     return { state: 'sees', note: `${signal}: none so far (${expected})` }
   const { kind } = SIGNALS[signal]
@@ -86,14 +102,14 @@ const EVENTS: readonly Signal[] = [
   'queue_full',
 ]
 
-/** Steps of the engine count too: a server that computed batches has published all that a first request brings. */
+/** Steps of the engine count too: a server that has computed batches publishes everything that appears with a first request. */
 function hadTraffic(readings: Readings): boolean {
   const { finished, generation_tokens, steps } = readings.counters
   const counters = [finished, generation_tokens, steps]
   return counters.some((counter) => Object.values(counter ?? {}).some(({ value }) => value > 0))
 }
 
-/** What this page puts before the names, by the first that it has; where it has none of them, what the newest server puts there. */
+/** The prefix of this page's names, taken from the first known one; without any, the prefix of the newest server. */
 function prefixOn(readings: Readings, table: BackendTable): string {
   const rows = Object.entries(table.signals) as [Signal, SignalRow][]
   for (const [signal, { from }] of rows) {
@@ -104,7 +120,7 @@ function prefixOn(readings: Readings, table: BackendTable): string {
   return newest?.[0] ? prefixIn(newest[0].name, newest) : ''
 }
 
-/** By the shortest of the aliases that the name ends in. */
+/** What precedes the shortest alias that the name ends in. */
 function prefixIn(name: string, aliases: readonly Alias[]): string {
   const bare = aliases.reduce(
     (least, alias) => Math.min(least, name.endsWith(alias.name) ? alias.name.length : least),
@@ -113,7 +129,7 @@ function prefixIn(name: string, aliases: readonly Alias[]): string {
   return name.slice(0, name.length - bare)
 }
 
-/** The names of a signal as this page would spell them, newest first. */
+/** A signal's names with this page's prefix, newest first. */
 function namesUnder(prefix: string, aliases: readonly Alias[]): string[] {
   const names = aliases.map((alias) => alias.name)
   const spelt = names.filter(
@@ -123,36 +139,37 @@ function namesUnder(prefix: string, aliases: readonly Alias[]): string[] {
   return spelt.length > 0 ? spelt : names
 }
 
-/** A rule that needs one of several signals sees with one; all others need all. */
-function isOneEnough({ measure }: Rule, table: BackendTable): boolean {
-  if (measure.kind === 'blind') return table.oneCoreIsEnough === true
-  return measure.kind === 'sibling' || measure.kind === 'stalled' || measure.kind === 'inflight'
+/** Most rules need all of their signals, some only one of several. */
+function isOneEnough({ needs }: Rule, table: BackendTable): boolean {
+  return (needs.core ? table.oneCoreIsEnough : needs.oneIsEnough) === true
 }
 
 function worst(states: readonly Look['state'][], oneIsEnough: boolean): Look['state'] {
   if (oneIsEnough && states.includes('sees')) return 'sees'
   if (states.includes('blind')) return 'blind'
-  return states.includes('waits') ? 'waits' : 'sees'
+  if (states.includes('waits')) return 'waits'
+  return states.includes('absent') ? 'absent' : 'sees'
 }
 
-/** Seconds. No server's times for a queue, a first token or a token begin with a bucket as wide as this. */
+/** Seconds. No server's first bucket for queue, first-token or per-token times is this wide. */
 const COARSE = 1
 
 /**
- * A quantile beyond the last finite bound is only known to be at least that bound: a limit above it is never decided.
- * Times whose smallest bucket is above the limit are hardly seconds.
+ * Why the limit can never be decided. A quantile beyond the last finite bound is only known to be at least that bound, so
+ * a limit above it stays open. Times whose smallest bucket ends above the limit are probably not in seconds.
  */
 function undecidable(rule: Rule, readings: Readings): string | undefined {
-  const { measure, limit } = rule
-  if (measure.kind !== 'quantile' && measure.kind !== 'mean') return undefined
-  const sets = Object.values(readings.histograms[measure.signal] ?? {})
+  const { decidedBy } = specOf(rule.id)
+  if (!decidedBy) return undefined
+  const { limit } = rule
+  const sets = Object.values(readings.histograms[decidedBy.histogram] ?? {})
   const bounds = sets.flatMap((h) => h.bounds)
-  if (bounds.length === 0) return sets.length > 0 && measure.kind === 'quantile' ? summaryOnly(rule) : undefined
+  if (bounds.length === 0) return sets.length > 0 && decidedBy.as === 'p99' ? summaryOnly(rule) : undefined
   const [first, last] = [Math.min(...bounds), Math.max(...bounds)]
   if (first > COARSE && first > limit) {
     return `not believable as seconds: the smallest bucket ends at ${first}, above the limit of ${limit} s; are they milliseconds?`
   }
-  if (measure.kind === 'mean') return sets.some(({ sum }) => sum !== undefined) ? undefined : sumless(rule)
+  if (decidedBy.as === 'mean') return sets.some(({ sum }) => sum !== undefined) ? undefined : sumless(rule)
   if (limit <= last) return undefined
   return `the limit ${limit} s is above the server's largest bucket (${last} s), so it can never be decided: set ${rule.id.toUpperCase()}_LIMIT to ${last}s or less`
 }
@@ -161,7 +178,7 @@ function sumless({ id }: Rule): string {
   return `no sum is published that could be believed, so the mean can never be decided: set ${id.toUpperCase()}_LIMIT=off`
 }
 
-/** The quantiles of a summary are the server's own, of a time of its own: not of our window, and not to be added up. */
+/** A summary's quantiles cover the server's own window, not ours, and cannot be added up. */
 function summaryOnly({ id }: Rule): string {
   return `a summary has no buckets, so its p99 can never be decided: set ${id.toUpperCase()}_LIMIT=off`
 }

@@ -1,9 +1,10 @@
-import { type Config, functionName } from '../model/config.ts'
+import type { Config } from '../model/config.ts'
 import { causeOf } from '../model/failure.ts'
 import type { Notification } from '../model/notification.ts'
 import { type Observation, wordsOf } from '../model/observation.ts'
 import type { EndpointResult } from '../model/result.ts'
-import { shownUrl } from '../secrets/shown-url.ts'
+import { shownUrl } from '../secrets/names.ts'
+import { ruleOf, subjectOf } from '../state/alert-key.ts'
 import { enqueue } from '../state/outbox.ts'
 import {
   type Alert,
@@ -16,12 +17,13 @@ import {
 } from '../state/schema.ts'
 import { verdict } from '../verdict/verdict.ts'
 import { alertContextOf } from './alert-context.ts'
-import { RULE_IDS, type RuleId, specOf } from './catalogue.ts'
 import type { Decision } from './decision.ts'
 import { type EndpointJudgement, judgeEndpoint, withContext } from './judge-endpoint.ts'
+import { type RuleId, ruleNamed } from './rules.ts'
 import { siblingsByGroup } from './siblings.ts'
 import { type Snapshot, takeSnapshot } from './snapshot.ts'
-import { learnFrom, pastWorkOf, workOf } from './workload.ts'
+import { gapNotification, gapsWith, usualInterval } from './watcher.ts'
+import { learnFrom, pastWorkloadOf, workloadOf } from './workload.ts'
 
 export interface Evaluation {
   /** What the next run starts from, its outbox included. */
@@ -34,11 +36,6 @@ export interface Evaluation {
 
 const DAY = 86_400_000
 const LOST_GPU_KEPT = 7 * DAY
-const GAPS = 10
-/** A second copy, or a tick that came late beside the next one, says nothing about the schedule. Milliseconds. */
-const SHORTEST_GAP = 10_000
-/** A gap that differs by less than this share from the one before is a schedule that became rarer: it was told once. */
-const SAME_GAP = 0.1
 
 /**
  * One run's decisions: same state, observations, configuration and time, same result. Endpoints that left the
@@ -72,15 +69,13 @@ export function evaluate(
   const told = judged.map(({ one, judgement }) => conclude(one, judgement, { of: servers, stillDown }, now))
   const overtaken = new Set(judged.flatMap(({ judgement }) => [...judgement.overtaken]))
   const waiting = kept.filter((item) => !overtaken.has(item.notification.incident))
-  const gap = gapOf(previous, config, interval, now)
+  const gap = gapNotification(previous, config, interval, now)
   const notifications = [...told.flatMap((t) => t.notifications), ...gap]
   const state: State = {
     ...previous,
     ranAt: now,
-    gaps:
-      previous.ranAt !== undefined && now - previous.ranAt >= SHORTEST_GAP
-        ? [...previous.gaps, now - previous.ranAt].slice(-GAPS)
-        : previous.gaps,
+    asked: Math.round(Math.max(0, ...observations.map(({ took }) => took))),
+    gaps: gapsWith(previous, now),
     endpoints: Object.fromEntries(told.map((t) => [t.result.name, t.state])),
     outbox: enqueue(waiting, notifications, now, kept),
   }
@@ -91,15 +86,14 @@ export function evaluate(
 }
 
 /**
- * A fall that has lasted for a day is how the endpoint is now: it learns again, or it would fire against a past that it
- * has forgotten for ever.
+ * A fall that has lasted for a day is how the endpoint is now: it must learn again, or the alert would fire forever
+ * against a past that it has forgotten.
  */
 function isTheNewUsual(key: string, alert: Alert, now: number): boolean {
-  const rule = key as RuleId
-  return RULE_IDS.includes(rule) && specOf(rule).measure.kind === 'fall' && now - alert.activeAt >= DAY
+  return ruleNamed(ruleOf(key))?.ownPast === true && now - alert.activeAt >= DAY
 }
 
-/** Of each endpoint that was told as down before, and of which nothing new is told: why it fails now. */
+/** Why each endpoint fails that was already told as down and is not told again now. */
 function causesOfThoseStillDown(judged: readonly { one: Snapshot; judgement: EndpointJudgement }[]): string[] {
   return judged.flatMap(({ one: { observation }, judgement: { alerts, notifications } }) => {
     const isTold = notifications.some(({ rule }) => rule === 'down')
@@ -114,10 +108,10 @@ function conclude(
   { of, stillDown }: { of: number; stillDown: readonly string[] },
   now: number,
 ): { state: EndpointState; result: EndpointResult; notifications: Notification[] } {
-  const work = workOf(one)
+  const work = workloadOf(one)
   const firing = Object.values(judgement.alerts).some((alert) => alert.phase === 'firing')
   const needed = firing || judgement.notifications.length > 0
-  const found = needed && work ? verdict(work, pastWorkOf(one.before, now)) : undefined
+  const found = needed && work ? verdict(work, pastWorkloadOf(one.before, now)) : undefined
   const calm = Object.entries(judgement.alerts).every(([key, alert]) => isTheNewUsual(key, alert, now))
   const state: EndpointState = {
     ...one.after,
@@ -148,10 +142,10 @@ function resultOf(one: Snapshot, alerts: Record<string, Alert>, kind: EndpointRe
   const phases: Partial<Record<RuleId, Alert['phase']>> = {}
   const subjects: NonNullable<EndpointResult['subjects']> = {}
   for (const [key, { phase }] of Object.entries(alerts)) {
-    const at = key.indexOf('@')
-    const id = (at < 0 ? key : key.slice(0, at)) as RuleId
+    const id = ruleOf(key) as RuleId
+    const subject = subjectOf(key)
     if (phases[id] !== 'firing') phases[id] = phase
-    if (at >= 0) subjects[id] = { ...subjects[id], [key.slice(at + 1)]: phase }
+    if (subject !== undefined) subjects[id] = { ...subjects[id], [subject]: phase }
   }
   const up = observation.up ?? after.failures === 0
   const model = after.model ?? endpoint.model
@@ -186,47 +180,11 @@ function notesOf(one: Snapshot): string[] {
   ]
 }
 
-/** The schedule's period, learned from the gaps between runs: only where they are regular. Milliseconds. */
-export function usualInterval(gaps: readonly number[]): number | undefined {
-  if (gaps.length < 3) return undefined
-  const sorted = [...gaps].sort((a, b) => a - b)
-  const median = sorted[Math.floor(sorted.length / 2)] ?? 0
-  const regular = gaps.filter((gap) => gap >= median / 2 && gap <= median * 2)
-  return median > 0 && regular.length >= gaps.length * 0.6 ? median : undefined
-}
-
-/** The watcher itself did not run for a while: told by the first run after it, once. */
-function gapOf(previous: State, config: Config, interval: number | undefined, now: number): Notification[] {
-  const rule = config.endpoints.flatMap((e) => e.rules).find((r) => r.id === 'gap')
-  if (!rule || interval === undefined || previous.ranAt === undefined) return []
-  const length = now - previous.ranAt
-  const limit = rule.limit * interval
-  const last = previous.gaps.at(-1)
-  const isNewSchedule = last !== undefined && last > limit && Math.abs(length - last) <= SAME_GAP * last
-  if (length <= limit || isNewSchedule) return []
-  const subject = functionName(config)
-  const incident = `|gap|${subject}@${previous.ranAt}`
-  return [
-    {
-      id: `${incident}/told-once/${now}`,
-      incident,
-      reason: 'told-once',
-      rule: 'gap',
-      subject,
-      priority: rule.priority,
-      at: now,
-      firedAt: previous.ranAt,
-      endedAt: now,
-      gap: { length, interval },
-    },
-  ]
-}
-
 function stillConfigured(outbox: readonly Outgoing[], config: Config): Outgoing[] {
   const byName = new Map(config.endpoints.map((endpoint) => [endpoint.name, endpoint]))
   return outbox.filter(({ notification: { endpoint, rule } }) => {
-    // Of the watcher itself; a rule that this version does not know has no words here.
-    if (endpoint === undefined) return rule === 'state-broken' || rule === 'gap'
+    // About the watcher itself. A rule that this version does not know would have no words.
+    if (endpoint === undefined) return rule === 'state-broken' || ruleNamed(rule)?.about === 'watcher'
     const configured = byName.get(endpoint)
     return configured?.rules.some((r) => r.id === rule) ?? false
   })

@@ -1,16 +1,17 @@
-import type { About, AlertContext, Notification, Reason } from '../model/notification.ts'
+import type { AlertContext, Notification, Reason } from '../model/notification.ts'
 import type { Rule } from '../model/rule.ts'
-import { alertKey, isClaimed } from '../state/outbox.ts'
+import { alertKey, ruleOf, subjectOf } from '../state/alert-key.ts'
+import { isClaimed } from '../state/outbox.ts'
 import type { Alert, Outgoing } from '../state/schema.ts'
-import { type Decision, decision, type HoldingRule, notMeasured } from './decision.ts'
-import { joinLates } from './late-notice.ts'
-import { judge, measure } from './measure.ts'
-import type { Measured } from './measured.ts'
-import type { Siblings } from './siblings.ts'
+import { type Decision, notMeasured } from './decision.ts'
+import { joinLateNotices } from './late-notice.ts'
+import { judge, type Measured } from './measured.ts'
+import type { Surroundings } from './rule.ts'
+import { HOLDING, specOf } from './rules.ts'
 import { insideOf, type Snapshot } from './snapshot.ts'
 import { type Judgement, step } from './step.ts'
 
-/** What all rules of one endpoint made of one run. */
+/** What the rules of one endpoint made of one run. */
 export interface EndpointJudgement {
   alerts: Record<string, Alert>
   /** To be told, without their context. */
@@ -21,75 +22,93 @@ export interface EndpointJudgement {
   decisions: Decision[]
 }
 
-interface Context {
+interface Context extends Surroundings {
   snapshot: Snapshot
-  siblings: Siblings | undefined
   outbox: readonly Outgoing[]
   interval: number | undefined
-  now: number
 }
 
 const IDLE = 15 * 60_000
-/** An upstream, a MIG instance or a lost GPU that good answers have not named for so long was taken away on purpose. */
+/** An upstream, MIG instance or lost GPU that good answers have not named for this long was removed on purpose. Milliseconds. */
 const FORGOTTEN = 86_400_000
 
 /** Measures and steps every active rule of one endpoint. */
 export function judgeEndpoint(context: Context): EndpointJudgement {
   const out: EndpointJudgement = { alerts: {}, notifications: [], overtaken: new Set(), decisions: [] }
-  const firing = (id: string) => out.alerts[id]?.phase === 'firing'
-  for (const rule of inOrder(context.snapshot.endpoint.rules)) {
-    // A dead server makes all its other numbers meaningless, and a stalled one its KV use.
-    if (rule.id !== 'down' && firing('down')) judgeRule(rule, 'down', context, out)
-    else judgeRule(rule, rule.id === 'kv_cache' && firing('stalled') ? 'stalled' : undefined, context, out)
+  for (const rule of holdingFirst(context.snapshot.endpoint.rules)) {
+    judgeRule(rule, holderOf(rule, out.alerts), context, out)
   }
   return out
 }
 
-/** `down` and `stalled` first: they hold back others. */
-function inOrder(rules: readonly Rule[]): Rule[] {
-  const rank = (rule: Rule) => (rule.id === 'down' ? 0 : rule.id === 'stalled' ? 1 : 2)
+/** Those that hold others back are judged before them, the one that holds all first. */
+function holdingFirst(rules: readonly Rule[]): Rule[] {
+  const rank = ({ id }: Rule) => {
+    const at = HOLDING.indexOf(id)
+    return at < 0 ? HOLDING.length : at
+  }
   return [...rules].sort((a, b) => rank(a) - rank(b))
 }
 
-function judgeRule(rule: Rule, heldBy: HoldingRule | undefined, context: Context, out: EndpointJudgement): void {
-  const before = context.snapshot.before.alerts
+/** A dead server makes all its other numbers meaningless, and a stalled one its KV use. */
+function holderOf({ id }: Rule, alerts: Readonly<Record<string, Alert>>): string | undefined {
+  return HOLDING.find((holder) => {
+    if (alerts[holder]?.phase !== 'firing' || holder === id) return false
+    const { holds } = specOf(holder)
+    return holds === 'all' || holds?.includes(id)
+  })
+}
+
+function judgeRule(rule: Rule, heldBy: string | undefined, context: Context, out: EndpointJudgement): void {
+  const { snapshot } = context
+  const before = snapshot.before.alerts
   for (const [key, alert] of Object.entries(before)) {
-    if (isOf(rule, key)) out.alerts[key] = alert // stays, unless measured below
+    if (ruleOf(key) === rule.id) out.alerts[key] = alert // stays, unless measured below
   }
-  const all = measure(rule, context.snapshot, context.siblings, context.now)
-  for (const measured of all) {
-    const judgement = heldBy ? 'unknown' : judge(measured, rule)
-    const key = alertKey(rule.id, measured.subject)
-    const alert = measured.renewed && judgement === 'breach' ? undefined : before[key]
-    const stepped = step(alert, judgement, rule, {
-      now: context.now,
-      value: measured.value,
-      interval: context.interval,
-    })
-    const next = afterStep(stepped.alert, alert, rule, heldBy ? 'held' : judgement, context)
-    const reason = next.idle ? 'resolved' : stepped.reason
-    const after = reason === 'resolved' ? 'ok' : (next.alert?.phase ?? 'ok')
-    const facts = { rule, measured, judgement, before: before[key]?.phase ?? 'ok', after } as const
-    out.decisions.push(decision(facts, next.alert, heldBy, context.snapshot))
-    if (next.alert && reason !== 'resolved') out.alerts[key] = toldAs(next.alert, reason, rule, context.snapshot)
-    else delete out.alerts[key]
-    if (reason && next.alert) tell({ reason, rule, measured, alert: next.alert, idle: next.idle, key }, context, out)
-  }
+  const { measure } = specOf(rule.id)
+  const all = measure ? measure(snapshot, rule, context) : []
+  for (const measured of all) judgeSubject(measured, { rule, heldBy }, context, out)
   const measuredKeys = new Set(all.map(({ subject }) => alertKey(rule.id, subject)))
-  const others = Object.entries(out.alerts).filter(([key]) => isOf(rule, key) && !measuredKeys.has(key))
-  if (context.snapshot.readings) forget(others, context.now, out)
-  if (all.length === 0 || others.length > 0)
-    out.decisions.push(...notMeasured(rule, Object.fromEntries(others), heldBy, context.snapshot))
+  const others = Object.entries(out.alerts).filter(([key]) => ruleOf(key) === rule.id && !measuredKeys.has(key))
+  if (snapshot.readings) forget(others, context.now, out)
+  if (others.length > 0 || (measure && all.length === 0))
+    out.decisions.push(...notMeasured(rule, others, heldBy, snapshot))
+}
+
+function judgeSubject(
+  measured: Measured,
+  { rule, heldBy }: { rule: Rule; heldBy: string | undefined },
+  context: Context,
+  out: EndpointJudgement,
+): void {
+  const { snapshot, now, interval } = context
+  const judgement = heldBy ? 'unknown' : judge(measured, rule)
+  const key = alertKey(rule.id, measured.subject)
+  const before = snapshot.before.alerts[key]
+  const alert = measured.renewed && judgement === 'breach' ? undefined : before
+  const stepped = step(alert, judgement, rule, { now, value: measured.value, interval })
+  const next = afterStep(stepped.alert, alert, rule, heldBy ? 'held' : judgement, context)
+  const reason = next.idle ? 'resolved' : stepped.reason
+  const after = reason === 'resolved' ? 'ok' : (next.alert?.phase ?? 'ok')
+  out.decisions.push({
+    rule,
+    measured,
+    judgement,
+    before: before?.phase ?? 'ok',
+    after,
+    alert: next.alert,
+    heldBy,
+    snapshot,
+  })
+  if (next.alert && reason !== 'resolved') out.alerts[key] = toldAs(next.alert, { reason, rule, measured }, snapshot)
+  else delete out.alerts[key]
+  if (reason && next.alert) tell({ reason, rule, measured, alert: next.alert, idle: next.idle, key }, context, out)
 }
 
 /** Drops the alerts of subjects that are gone for good, without a message. */
 function forget(others: readonly [string, Alert][], now: number, out: EndpointJudgement): void {
-  for (const [key, alert] of others) if (key.includes('@') && now - alert.seenAt > FORGOTTEN) delete out.alerts[key]
-}
-
-/** Whether an alert is this rule's, for whatever subject. */
-function isOf(rule: Rule, key: string): boolean {
-  return key === rule.id || key.startsWith(`${rule.id}@`)
+  for (const [key, alert] of others)
+    if (subjectOf(key) !== undefined && now - alert.seenAt > FORGOTTEN) delete out.alerts[key]
 }
 
 /** Notes a restart and the time without traffic on a firing alert; closes a latency alert as idle. */
@@ -103,7 +122,7 @@ function afterStep(
   if (alert?.phase !== 'firing' || before?.phase !== 'firing') return { alert, idle: false }
   const { snapshot, now } = context
   const { idleSince, restarted, ...rest } = alert
-  // What is still so after a restart did not end by it.
+  // What still holds after a restart was not ended by it.
   const byRestart = snapshot.restarted || (restarted && judgement !== 'breach') ? { restarted: true as const } : {}
   const kept = { ...rest, ...byRestart }
   if (!rule.idles || !snapshot.readings)
@@ -115,7 +134,7 @@ function afterStep(
 
 function hasTraffic(snapshot: Snapshot): boolean {
   const { canary } = snapshot.observation
-  // A model that nobody asks leaves the memory; any other answer, also a refusal, is one to a request.
+  // A model that nobody uses is unloaded; any other answer, even a refusal, is traffic.
   if (canary) return canary.status !== 'not-loaded' && canary.status !== 'other-model'
   if (snapshot.readings && (insideOf(snapshot.readings) ?? 0) > 0) return true
   const counts = [
@@ -125,8 +144,8 @@ function hasTraffic(snapshot: Snapshot): boolean {
   return counts.some((n) => n > 0)
 }
 
-/** What one measure of a rule made worth telling. */
-interface News {
+/** A change of one alert that is worth telling. */
+interface Change {
   reason: 'fired' | 'repeated' | 'resolved'
   rule: Rule
   measured: Measured
@@ -137,13 +156,14 @@ interface News {
   key: string
 }
 
-function tell(news: News, { now, snapshot, outbox }: Context, out: EndpointJudgement): void {
-  const { reason, rule, measured, alert, idle, key } = news
+function tell(change: Change, { now, snapshot, outbox }: Context, out: EndpointJudgement): void {
+  const { reason, rule, measured, alert, idle, key } = change
   const incident = `${snapshot.endpoint.name}|${rule.id}|${measured.subject ?? ''}@${alert.firedAt}`
   const queued = outbox.filter((item) => item.notification.incident === incident)
-  const about = (reason === 'resolved' ? alert.about : undefined) ?? aboutOf(rule, snapshot)
+  const about =
+    (reason === 'resolved' ? alert.about : undefined) ?? specOf(rule.id).describe?.(snapshot, measured.subject)
   const make = (reason: Reason, more: Partial<Notification> = {}): Notification => ({
-    ...facts(rule, measured, alert, snapshot),
+    ...ofRule(rule, measured, alert, snapshot),
     ...about,
     id: `${incident}/${reason}/${now}`,
     incident,
@@ -163,7 +183,7 @@ function tell(news: News, { now, snapshot, outbox }: Context, out: EndpointJudge
   const fired = queued.find((item) => item.notification.reason === 'fired')
   if (fired) {
     const maybeSent = fired.claim || fired.notification.maybeSent ? { maybeSent: true } : {}
-    const joined = joinLates(make('late', { ...end, ...maybeSent }), outbox, now)
+    const joined = joinLateNotices(make('late', { ...end, ...maybeSent }), outbox, now)
     out.notifications.push(joined.late)
     if (joined.replaced) out.overtaken.add(joined.replaced)
   } else if (alert.lastSentAt !== undefined) {
@@ -171,44 +191,18 @@ function tell(news: News, { now, snapshot, outbox }: Context, out: EndpointJudge
   }
 }
 
-/** Remembers what is told now: when it is over, the endpoint no longer shows what it was. */
-function toldAs(alert: Alert, reason: Reason | undefined, rule: Rule, snapshot: Snapshot): Alert {
-  const about = reason === undefined ? {} : aboutOf(rule, snapshot)
-  return Object.keys(about).length > 0 ? { ...alert, about } : alert
-}
-
-function aboutOf(rule: Rule, snapshot: Snapshot): About {
-  const { observation, endpoint } = snapshot
-  const failure = snapshot.after.failure ?? snapshot.before.failure
-  if (rule.id === 'down') return failure ? { failure } : {}
-  if (rule.id === 'blind') return unseen(snapshot)
-  const beat = observation.up === true ? observation.beat : undefined
-  if (rule.id !== 'heartbeat' || !endpoint.beat || !beat) return {}
-  const { age, failed, body } = beat
-  return {
-    beat: {
-      ...endpoint.beat,
-      never: age === undefined,
-      ...(age === undefined ? {} : { age }),
-      ...(failed ? { failed } : {}),
-      ...(body === undefined ? {} : { body }),
-    },
-  }
-}
-
-/** What a blind rule cannot see: not there, or there with a value that cannot be. */
-function unseen({ observation, missing, faults, modelMissing }: Snapshot): About {
-  if (modelMissing) return { modelMissing }
-  if (missing.length === 0) return {}
-  if (observation.unread) return { unread: missing }
-  const [gone, doubted] = [false, true].map((isThere) =>
-    missing.filter((signal) => faults.some((fault) => fault.signal === signal) === isThere),
-  )
-  return { ...(gone?.length ? { missing: gone } : {}), ...(doubted?.length ? { doubted } : {}) }
+/** Remembers what is told now, because at its end the endpoint no longer shows what it was. */
+function toldAs(
+  alert: Alert,
+  { reason, rule, measured }: { reason: Reason | undefined; rule: Rule; measured: Measured },
+  snapshot: Snapshot,
+): Alert {
+  const about = reason === undefined ? undefined : specOf(rule.id).describe?.(snapshot, measured.subject)
+  return about && Object.keys(about).length > 0 ? { ...alert, about } : alert
 }
 
 /** The rule's part of a notification. */
-function facts(
+function ofRule(
   rule: Rule,
   measured: Measured,
   alert: Alert,
@@ -232,7 +226,7 @@ function facts(
   }
 }
 
-/** Puts the context, made once an endpoint, on its notifications. */
+/** Puts the context, made once per endpoint, on its notifications. */
 export function withContext(notifications: readonly Notification[], context: AlertContext): Notification[] {
   return notifications.map((notification) => ({ ...notification, context }))
 }

@@ -2,16 +2,16 @@ import type { Notification } from '../model/notification.ts'
 import { isClaimed } from '../state/outbox.ts'
 import type { Outgoing } from '../state/schema.ts'
 
-/** Late notifications of one alert that wait each by itself. */
+/** Late notices of one alert that wait separately. */
 const APART = 3
 
 /**
- * While the push server is away for long, what comes and goes again and again is told as one: the state would grow
- * without an end, and the message would be of no more use for it.
- * @param late to be told: one alert came and went before it could be.
- * @returns it, perhaps as one with the last that waits, and the incident whose notification it replaces.
+ * While the push server is away for long, an alert that comes and goes again and again becomes one notice: separate ones
+ * would make the state grow without end and the message no more useful.
+ * @param late an alert came and went before it could be told.
+ * @returns the notice, perhaps joined with the last one that waits, and the incident whose notification it replaces.
  */
-export function joinLates(
+export function joinLateNotices(
   late: Notification,
   outbox: readonly Outgoing[],
   now: number,

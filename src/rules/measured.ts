@@ -1,3 +1,4 @@
+import type { Rule } from '../model/rule.ts'
 import type { Judgement } from './step.ts'
 
 /** A rule's number for one subject in one run. */
@@ -8,10 +9,40 @@ export interface Measured {
   value?: number | undefined
   /** Only known to be at least `value`. */
   atLeast?: boolean | undefined
-  /** What `value` was compared with: the own past, or the siblings' median. */
+  /** What `value` was compared with: the endpoint's own past, or the siblings' median. */
   usual?: number | undefined
   /** Where the number alone does not decide. */
   judgement?: Judgement
   /** The condition changed into another one (a new XID): a new incident. */
   renewed?: boolean
+}
+
+export const UNKNOWN: Measured = { judgement: 'unknown' }
+
+/** Compares a number with a rule's limits. "At least 10" breaches a limit at or below 10 and cannot be judged by one above. */
+export function judge(measured: Measured, rule: Rule): Judgement {
+  if (measured.judgement) return measured.judgement
+  const { value } = measured
+  if (value === undefined) return 'unknown'
+  if (measured.atLeast) return value >= rule.limit ? 'breach' : 'unknown'
+  const past = (limit: number) => (rule.breach === 'above' ? value > limit : value >= limit)
+  if (past(rule.limit)) return 'breach'
+  return rule.clear !== undefined && past(rule.clear) ? 'between' : 'clear'
+}
+
+/** Runs in a row: fewer than the limit are neither a breach nor clear. */
+export function inARow(runs: number, rule: Rule): Measured {
+  return { value: runs, judgement: runs >= rule.limit ? 'breach' : runs > 0 ? 'between' : 'clear' }
+}
+
+/** A condition that holds, or does not, or is unknown. */
+export function flagged(bad: boolean | undefined, subject?: string): Measured {
+  if (bad === undefined) return { subject, judgement: 'unknown' }
+  return { subject, value: bad ? 1 : 0, judgement: bad ? 'breach' : 'clear' }
+}
+
+/** How far a value fell below its usual, as a share of that; a rise is a fall of 0. */
+export function fall(value: number | undefined, usual: number | undefined): Measured {
+  if (value === undefined || usual === undefined || usual === 0) return UNKNOWN
+  return { value: Math.max(0, (usual - value) / usual), usual }
 }

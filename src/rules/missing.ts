@@ -1,11 +1,11 @@
 import { TABLES } from '../backends/backends.ts'
 import type { Backend, BackendTable, ScrapedBackend } from '../model/backend.ts'
-import type { Measure, Rule } from '../model/rule.ts'
+import type { Rule } from '../model/rule.ts'
 import { type CounterSignal, type Readings, SIGNALS, type Signal } from '../model/signals.ts'
 
 /**
- * Counters that every server publishes as soon as a request has finished. The others (failures, preemptions,
- * rejections) appear with their first event on some servers: after a restart their absence says nothing.
+ * Counters that every server publishes once a request has finished. On some servers the others (failures, preemptions,
+ * rejections) appear only with their first event, so their absence after a restart means nothing.
  */
 const STEADY = [
   'finished',
@@ -16,9 +16,9 @@ const STEADY = [
 ] as const satisfies readonly CounterSignal[]
 
 /**
- * The signals that ought to be in a good answer and are not: core series of the backend, and those seen here before
- * that feed a rule. Histograms and counters appear with the first request on some servers, so they are missed only
- * after one has finished.
+ * The signals that a good answer should have and does not: core series of the backend, and series seen here before that
+ * feed a rule. On some servers histograms and counters appear only with the first request, so they count as missing
+ * only after one has finished.
  */
 export function missingSignals(
   readings: Readings,
@@ -28,10 +28,10 @@ export function missingSignals(
 ): Signal[] {
   const table = tableOf(backend)
   if (!table) return []
-  // Before its first request; what another server's page lacks is another matter.
+  // Before its first request. A page of another server is a different case.
   if (table.emptyIsHealthy && Object.keys(readings.sources).length === 0 && !readings.foreign) return []
   const core = missingCore(table, readings)
-  const fed = new Set(rules.flatMap((rule) => signalsFor(rule.measure)))
+  const fed = new Set(rules.flatMap((rule) => rule.needs.signals))
   const served = hasServed(readings, seen)
   const gone = signalsOf(table).filter((signal) => {
     if (!seen.includes(signal) || !fed.has(signal) || isPresent(signal, readings)) return false
@@ -49,8 +49,8 @@ function missingCore(table: BackendTable, readings: Readings): Signal[] {
 }
 
 /**
- * A request has finished since the server's start: its counter says so, or the histogram of whole requests. Where neither
- * was ever published, anything that was counted has to do.
+ * Whether a request has finished since the server's start, by its counter or the histogram of whole requests. Where
+ * neither was ever published, anything that was counted will do.
  */
 function hasServed({ counters, histograms }: Readings, seen: readonly string[]): boolean {
   const saysWhen = seen.includes('finished') || seen.includes('e2e')
@@ -80,44 +80,4 @@ export function isPresent(signal: Signal, readings: Readings): boolean {
   const found = (group: Record<string, unknown>) => group[signal] !== undefined
   if (found(readings.gauges) || found(readings.counters) || found(readings.histograms)) return true
   return Object.values(readings.subjects).some(found)
-}
-
-/** The signals that a rule's measure needs. */
-export function signalsFor(measure: Measure): Signal[] {
-  switch (measure.kind) {
-    case 'gauge':
-    case 'mean':
-    case 'quantile':
-    case 'rate':
-    case 'subject-gauge':
-    case 'flag':
-    case 'increase':
-      return [measure.signal]
-    case 'inflight':
-    case 'stalled':
-      return ['waiting', 'running']
-    case 'growth':
-      return ['waiting']
-    case 'fall':
-      return measure.of === 'prefix_hit_share' ? ['prefix_queries', 'prefix_hits'] : ['generation_tokens', 'running']
-    case 'failed-share':
-      return ['finished', 'failed']
-    case 'sibling':
-      return ['itl', 'e2e']
-    case 'unhealthy-upstream':
-      return ['upstream_health']
-    case 'xid':
-      return ['gpu_xid']
-    case 'canary':
-    case 'refused':
-    case 'canary-load':
-    case 'failures':
-    case 'blind':
-    case 'lost':
-    case 'beat':
-    case 'gap':
-      return []
-    default:
-      return measure satisfies never
-  }
 }

@@ -1,11 +1,15 @@
-import type { Backend } from '../model/backend.ts'
+import { TABLES } from '../backends/backends.ts'
+import type { Backend, BackendTable, ScrapedBackend } from '../model/backend.ts'
 import type { Endpoint } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import type { Observation } from '../model/observation.ts'
-import type { CounterSignal, DataFault, Readings } from '../model/signals.ts'
+import type { DataFault, Readings } from '../model/signals.ts'
 import { type Derived, derive } from '../signals/derive.ts'
+import { allAbove } from '../signals/quantile.ts'
 import { type Increases, increases, remember, sinceLast } from '../signals/window.ts'
 import type { EndpointState } from '../state/schema.ts'
 import { missingSignals, seenSignals } from './missing.ts'
+import { type Motion, motionsOf, patienceFor, standOn, WHOLE } from './standstill.ts'
 
 /** One endpoint in one run: what was known before, what it answered, and what follows from both. */
 export interface Snapshot {
@@ -15,7 +19,7 @@ export interface Snapshot {
   before: EndpointState
   /** What the next run will know; its alerts are still those of `before`. */
   after: EndpointState
-  /** Present in a good answer alone. */
+  /** Only of a good answer. */
   readings: Readings | undefined
   derived: Derived
   /** Since the oldest kept reading in the window, and since the last good answer. Absent on the first reading. */
@@ -24,7 +28,9 @@ export interface Snapshot {
   restarted: boolean
   /** Work is reported, now and at the last reading, and nothing moved in between. `undefined`: not known. */
   noProgress: boolean | undefined
-  /** Signals that are missing in this good answer; of the sources of endpoints, those that could not be used. */
+  /** By engine, as far as the page tells them apart; the whole endpoint is ``. */
+  motions: Readonly<Record<string, Motion>>
+  /** Signals missing from this good answer; for the sources of endpoints, the sources that could not be used. */
   missing: string[]
   modelMissing: string | undefined
   faults: DataFault[]
@@ -32,7 +38,6 @@ export interface Snapshot {
 
 /** How many runs the sparkline shows. */
 const RECENT = 15
-const PROGRESS = ['steps', 'generation_tokens', 'prompt_tokens', 'finished'] as const satisfies CounterSignal[]
 
 export function takeSnapshot(
   observation: Observation,
@@ -48,20 +53,26 @@ export function takeSnapshot(
   const last = sinceLast(memory.history)
   const derived = derive(readings, over)
   const inside = insideOf(readings)
-  // A gateway counts a request when it has ended: answers that take minutes are no standstill.
-  const noProgress = backend === 'gateway' ? undefined : lacksProgress(before, memory.restarted, last, inside, readings)
+  const table = TABLES[backend as ScrapedBackend] as BackendTable | undefined
+  // A gateway counts a request when it ends, so answers that take minutes do not mean a standstill.
+  const motions = backend === 'gateway' || inside === undefined ? {} : motionsOf(readings, last)
+  const standing = standingOf(memory.restarted ? undefined : before.standing, motions, table, now)
+  const noProgress = last && lacksProgress(motions, standing, readings, table, now)
   const modelMissing = readings.modelFound ? undefined : endpoint.model
   const missing = modelMissing
     ? []
     : (observation.unread ?? missingSignals(readings, backend, before.seen, endpoint.rules))
-  const { failure: _, ...kept } = before
+  const stuckSince = stuckFrom(before, readings, memory.restarted ? undefined : last, limitOf('stuck', endpoint), now)
+  const { failure: _, standing: __, stuckSince: ___, ...kept } = before
   const after: EndpointState = {
     ...kept,
     failures: 0,
     goodAt: now,
     seen: seenSignals(before.seen, readings),
     blindRuns: missing.length > 0 || modelMissing ? before.blindRuns + 1 : 0,
-    stalledRuns: noProgress === undefined ? before.stalledRuns : noProgress ? before.stalledRuns + 1 : 0,
+    stalledRuns: standing?.[WHOLE]?.runs ?? 0,
+    ...(standing && { standing }),
+    ...defined({ stuckSince }),
     history: memory.history,
     inside: insideAt(before.inside, memory.history.times, now, inside),
     recent: [...before.recent, recentOf(derived, backend, now)].slice(-RECENT),
@@ -82,6 +93,7 @@ export function takeSnapshot(
     last,
     restarted: memory.restarted,
     noProgress,
+    motions,
     missing,
     modelMissing,
     faults,
@@ -90,8 +102,11 @@ export function takeSnapshot(
 
 function withoutReadings(observation: Observation, before: EndpointState, backend: Backend, now: number): Snapshot {
   const failed = observation.up === false
+  // Its own page told that many wait, so that it was not asked: that is proof of life.
+  const lives = observation.up === undefined && observation.canary.status === 'skipped'
   const after: EndpointState = {
     ...before,
+    ...(lives ? { failures: 0 } : {}),
     ...(failed ? { failures: before.failures + 1, failure: observation.failure } : {}),
     recent: [...before.recent, [now, null, null] as EndpointState['recent'][number]].slice(-RECENT),
   }
@@ -107,6 +122,7 @@ function withoutReadings(observation: Observation, before: EndpointState, backen
     last: undefined,
     restarted: false,
     noProgress: undefined,
+    motions: {},
     missing: [],
     modelMissing: undefined,
     faults: [],
@@ -120,20 +136,51 @@ export function insideOf(readings: Readings): number | undefined {
   return waiting === undefined && running === undefined ? undefined : (waiting ?? 0) + (running ?? 0)
 }
 
-function lacksProgress(
+function standingOf(
+  before: EndpointState['standing'],
+  motions: Snapshot['motions'],
+  table: BackendTable | undefined,
+  now: number,
+): EndpointState['standing'] {
+  const found = Object.entries(motions).flatMap(([engine, motion]) => {
+    const stands = standOn(before?.[engine], motion, table, now)
+    return stands ? [[engine, stands] as const] : []
+  })
+  return found.length === 0 ? undefined : Object.fromEntries(found)
+}
+
+/** Since when requests have waited at every run without any that finished in time. Epoch milliseconds. */
+function stuckFrom(
   before: EndpointState,
-  restarted: boolean,
-  last: Increases | undefined,
-  inside: number | undefined,
   readings: Readings,
+  last: Increases | undefined,
+  limit: number,
+  now: number,
+): number | undefined {
+  if (!readings.gauges.waiting?.value) return undefined
+  const finished = last?.counters.finished ?? 0
+  if (!last || before.stuckSince === undefined) return now
+  if (finished === 0) return before.stuckSince
+  const queued = last.histograms.queue_wait
+  return queued && allAbove(limit, queued) ? before.stuckSince : now
+}
+
+function limitOf(id: string, { rules }: Endpoint): number {
+  return rules.find((rule) => rule.id === id)?.limit ?? Number.POSITIVE_INFINITY
+}
+
+function lacksProgress(
+  motions: Snapshot['motions'],
+  standing: EndpointState['standing'],
+  readings: Readings,
+  table: BackendTable | undefined,
+  now: number,
 ): boolean | undefined {
-  if (inside === undefined || !last) return undefined
-  // A queue that was empty at the last reading may just have been filled: not a stall yet.
-  const insideBefore = before.goodAt === undefined ? 0 : (before.inside[before.goodAt] ?? 0)
-  if (inside === 0 || insideBefore === 0 || restarted) return false
-  const known = PROGRESS.filter((signal) => readings.counters[signal] !== undefined)
-  if (known.length === 0) return undefined
-  return known.every((signal) => (last.counters[signal] ?? 0) === 0)
+  const motion = motions[WHOLE]
+  if (motion?.moved === undefined) return undefined
+  const stands = standing?.[WHOLE]
+  const patience = stands && patienceFor(stands, readings, table)
+  return stands !== undefined && stands.runs > 0 && patience !== undefined && now - stands.moved >= patience
 }
 
 function insideAt(
@@ -175,13 +222,13 @@ export function mainSignal(backend: Backend) {
   }
 }
 
-/** The GPUs of a page by their UUID; a MIG instance that is gone is a change of set-up, not a lost GPU. */
+/** The UUIDs of a page's GPUs; a MIG instance that is gone was reconfigured, not lost. */
 export function gpuNames(readings: Readings, backend: Backend): string[] {
   if (backend !== 'dcgm') return []
   return [...new Set(Object.keys(readings.subjects).map((subject) => subject.split('/')[0] ?? subject))]
 }
 
-/** The XID of one GPU: 0 where none is published, `undefined` where what is published cannot be. */
+/** The XID of one GPU: 0 where none is published, `undefined` where the published one is impossible. */
 export function xidOf(gpu: Readings['subjects'][string], { faults }: Readings): number | undefined {
   return gpu.gpu_xid ?? (faults.some(({ signal }) => signal === 'gpu_xid') ? undefined : 0)
 }

@@ -10,19 +10,19 @@ export interface Step {
   reason?: 'fired' | 'repeated' | 'resolved'
 }
 
-/** A pending alert without data for longer than this starts anew, as does one between whose runs more time lies than usual. */
+/** A pending alert that had no data for longer than this starts again. Milliseconds. */
 const PENDING_GAP = 3 * 60_000
-const CLEAR_RUNS = 2
+export const CLEAR_RUNS = 2
 
 /**
  * The life of an alert, the table of `docs/rules.md`.
  * @param value the rule's number, for the peak; a higher one is worse for every rule.
- * @param interval milliseconds between runs as far as known: runs rarer than the gap must not keep an alert pending for ever.
+ * @param interval milliseconds between runs as far as known: an alert must also get past pending where runs come less often than the gap.
  */
 export function step(
   alert: Alert | undefined,
   judgement: Judgement,
-  rule: Pick<Rule, 'for' | 'repeat'>,
+  rule: Pick<Rule, 'for' | 'repeat' | 'runs'>,
   at: { now: number; value?: number | undefined; interval?: number | undefined },
 ): Step {
   if (judgement === 'unknown') return { alert }
@@ -32,8 +32,11 @@ export function step(
     if (judgement !== 'breach') return { alert: undefined }
     const gap = Math.max(PENDING_GAP, 2 * (at.interval ?? 0))
     const activeAt = alert && now - alert.seenAt <= gap ? alert.activeAt : now
-    const pending = seen({ ...(activeAt === now ? {} : alert), phase: 'pending', activeAt, seenAt: now, clearRuns: 0 })
-    if (now - activeAt < rule.for) return { alert: pending }
+    const runs = activeAt === now ? 1 : (alert?.breachRuns ?? 1) + 1
+    const counted = rule.runs === undefined ? {} : { breachRuns: runs }
+    const begun = { ...(activeAt === now ? {} : alert), ...counted }
+    const pending = seen({ ...begun, phase: 'pending', activeAt, seenAt: now, clearRuns: 0 })
+    if (now - activeAt < rule.for || runs < (rule.runs ?? 1)) return { alert: pending }
     return { alert: { ...pending, phase: 'firing', firedAt: now }, reason: 'fired' }
   }
   if (judgement === 'clear') {

@@ -1,14 +1,14 @@
 import { defined } from '../model/defined.ts'
-import { type Baseline, bin, ceiling, learn, past } from '../signals/baseline.ts'
+import { type Baseline, bin, ceiling, learn, usual } from '../signals/baseline.ts'
 import { mean } from '../signals/quantile.ts'
 import { type Increases, increases } from '../signals/window.ts'
 import type { EndpointState } from '../state/schema.ts'
-import type { PastWork, Work } from '../verdict/verdict.ts'
+import type { PastWorkload, Workload } from '../verdict/verdict.ts'
 import { insideOf, type Snapshot } from './snapshot.ts'
 
-/** Enough finished requests for their averages to mean something. */
+/** Finished requests from which averages mean something. */
 const ENOUGH = 20
-/** Seconds. A rate over less is chance: two runs at nearly one moment would teach that a million tokens a second are usual. */
+/** Seconds. Over less a rate is noise: two runs moments apart would teach us that a million tokens a second are usual. */
 const SHORTEST = 5
 
 /**
@@ -33,14 +33,14 @@ export function rateNow(snapshot: Snapshot): number | undefined {
   return look && tokensPerSecond(look.since)
 }
 
-/** Most servers but vLLM count tokens when their request ends: none, while the engine steps on, says nothing of its speed. */
+/** Most servers except vLLM count tokens when the request ends, so no tokens while the engine keeps stepping says nothing about speed. */
 function tokensPerSecond({ seconds, counters }: Increases): number | undefined {
   const { generation_tokens: tokens, steps } = counters
   return tokens === undefined || (tokens === 0 && steps) ? undefined : tokens / seconds
 }
 
 /** What the endpoint did in the time the verdict looks at; `undefined` on a first reading. */
-export function workOf(snapshot: Snapshot): Work | undefined {
+export function workloadOf(snapshot: Snapshot): Workload | undefined {
   const look = lookBack(snapshot)
   if (!look || !snapshot.readings) return undefined
   const { seconds, counters, histograms } = look.since
@@ -55,7 +55,7 @@ export function workOf(snapshot: Snapshot): Work | undefined {
   return defined({
     seconds,
     finished,
-    // What finished plus what is still inside more than before is what came.
+    // Arrivals: what finished, plus what the requests inside have grown by.
     arrivalsPerSecond: known ? Math.max(0, finished + insideNow - insideThen) / seconds : undefined,
     tokensPerSecond: tokensPerSecond(look.since),
     timePerToken: itl ? mean(itl)?.value : undefined,
@@ -70,24 +70,24 @@ export function workOf(snapshot: Snapshot): Work | undefined {
   })
 }
 
-/** What is usual here, from the endpoint's own past; each absent while the past is too short. */
-export function pastWorkOf(before: EndpointState, now: number): PastWork {
+/** The endpoint's own usual values; each is absent while its past is too short. */
+export function pastWorkloadOf(before: EndpointState, now: number): PastWorkload {
   const { baselines } = before
-  const usual = (name: string) => past(baselines[name], now)
+  const usualOf = (name: string) => usual(baselines[name], now)
   return defined({
-    arrivalsPerSecond: usual('arrivals'),
+    arrivalsPerSecond: usualOf('arrivals'),
     ceiling: ceiling(baselines.busy, now),
-    tokensPerSecond: usual('busy'),
-    timePerToken: usual('time'),
-    promptTokensPerRequest: usual('prompt'),
-    outputTokensPerRequest: usual('output'),
-    preemptionsPerSecond: usual('preemptions'),
-    running: usual('running'),
+    tokensPerSecond: usualOf('busy'),
+    timePerToken: usualOf('time'),
+    promptTokensPerRequest: usualOf('prompt'),
+    outputTokensPerRequest: usualOf('output'),
+    preemptionsPerSecond: usualOf('preemptions'),
+    running: usualOf('running'),
   })
 }
 
 /** Learns from a run in which nothing was wrong. */
-export function learnFrom(snapshot: Snapshot, work: Work | undefined, now: number): EndpointState['baselines'] {
+export function learnFrom(snapshot: Snapshot, work: Workload | undefined, now: number): EndpointState['baselines'] {
   const values: Record<string, number | undefined> = { hits: snapshot.derived.numbers.prefix_hit_share }
   if (work) {
     values.arrivals = work.arrivalsPerSecond

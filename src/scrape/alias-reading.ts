@@ -6,7 +6,7 @@ import type { Selection } from './select.ts'
 export type FaultKind = DataFault['what']
 
 /** What one alias of a signal yields; `undefined`: it is not on the page. Without a value the signal is unknown. */
-export type Outcome<T> = { value?: T; fault?: FaultKind } | undefined
+export type AliasReading<T> = { value?: T; fault?: FaultKind } | undefined
 
 /** A page while its readings are worked out. */
 export interface Reading {

@@ -1,6 +1,6 @@
 import type { SignalRow } from '../model/backend.ts'
 import type { CounterReading, LabelSet } from '../model/signals.ts'
-import type { FaultKind, Outcome } from './alias-reading.ts'
+import type { AliasReading, FaultKind } from './alias-reading.ts'
 import type { Page, Sample } from './page.ts'
 import type { Selection } from './select.ts'
 import type { NamedAlias } from './wanted.ts'
@@ -16,7 +16,7 @@ export function readCounters(
   alias: NamedAlias,
   page: Page,
   selection: Selection,
-): Outcome<Counters> {
+): AliasReading<Counters> {
   const samplesOf = (name: string) => selection.choose(page.samples.get(name), alias)
   const isMissing = ({ name }: { name: string }) => samplesOf(name).length === 0
   if (isMissing(alias) && (zeroBeside === undefined || alias.parts.every(isMissing))) return undefined

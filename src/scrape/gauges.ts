@@ -1,6 +1,6 @@
 import type { SignalRow } from '../model/backend.ts'
 import type { GaugeReading, LabelSet, Signal } from '../model/signals.ts'
-import { type FaultKind, faultOf, type Outcome } from './alias-reading.ts'
+import { type AliasReading, type FaultKind, faultOf } from './alias-reading.ts'
 import type { Page, Sample } from './page.ts'
 import type { Selection } from './select.ts'
 import type { NamedAlias } from './wanted.ts'
@@ -12,7 +12,7 @@ export function readGauge(
   alias: NamedAlias,
   page: Page,
   selection: Selection,
-): Outcome<GaugeReading> {
+): AliasReading<GaugeReading> {
   const own = selection.choose(page.samples.get(alias.name), alias)
   if (own.length === 0) return undefined
   const parts = alias.parts.map(({ name }) => selection.choose(page.samples.get(name), alias))
@@ -21,10 +21,33 @@ export function readGauge(
   if (fault) return { fault }
   if (samples.some(({ value }) => alias.off?.includes(value))) return {}
   const per = alias.per ?? 1
-  if (combine !== 'max') return { value: { value: samples.reduce((sum, { value }) => sum + value / per, 0) } }
-  const fullest = samples.reduce((a, b) => (b.value > a.value ? b : a))
-  const at = whereabouts(fullest, samples, selection)
-  return { value: { value: fullest.value / per, ...(at !== undefined && { at }) } }
+  const together = combined(combine)
+  const value = samples.reduce((all: number | undefined, one) => together(all, one.value / per), undefined) ?? 0
+  const fullest = combine === 'max' ? samples.find((one) => one.value / per === value) : undefined
+  const at = fullest && whereabouts(fullest, samples, selection)
+  const engines = samples.length > 1 ? byEngine(samples, per, together, selection) : undefined
+  return { value: { value, ...(at !== undefined && { at }), ...(engines && { byEngine: engines }) } }
+}
+
+function combined(how: SignalRow['combine']): (all: number | undefined, one: number) => number {
+  if (how === 'max') return (all, one) => Math.max(all ?? one, one)
+  if (how === 'min') return (all, one) => Math.min(all ?? one, one)
+  return (all, one) => (all ?? 0) + one
+}
+
+/** @returns `undefined` where the labels do not tell two engines apart. */
+function byEngine(
+  samples: readonly Sample[],
+  per: number,
+  together: (all: number | undefined, one: number) => number,
+  selection: Selection,
+): Record<string, number> | undefined {
+  const values: Record<string, number> = {}
+  for (const { labels, value } of samples) {
+    const engine = selection.engineOf(labels)
+    if (engine !== undefined) values[engine] = together(values[engine], value / per)
+  }
+  return Object.keys(values).length > 1 ? values : undefined
 }
 
 function faultIn(

@@ -1,5 +1,5 @@
 import type { HistogramReading, LabelSet } from '../model/signals.ts'
-import type { FaultKind, Outcome } from './alias-reading.ts'
+import type { AliasReading, FaultKind } from './alias-reading.ts'
 import type { Buckets, Page, Sample } from './page.ts'
 import type { Selection } from './select.ts'
 import type { NamedAlias } from './wanted.ts'
@@ -12,7 +12,7 @@ type Histograms = Record<LabelSet, HistogramReading>
  * Of buckets that are published without any sum or count only the mean is unknown, unless the page may have been cut in
  * the middle of a number.
  */
-export function readHistograms(page: Page, alias: NamedAlias, selection: Selection): Outcome<Histograms> {
+export function readHistograms(page: Page, alias: NamedAlias, selection: Selection): AliasReading<Histograms> {
   const buckets = selection.choose(page.buckets.get(alias.bucket), alias)
   const sums = selection.choose(page.samples.get(alias.sum), alias)
   const counts = selection.choose(page.samples.get(alias.count), alias)
@@ -49,7 +49,7 @@ function bySet(samples: readonly Sample[], selection: Selection): Map<LabelSet, 
 }
 
 /** A summary's quantiles are the server's own and cannot be added up; its mean can be used like a histogram's. */
-function fromSummary({ sums, counts, created }: Parts): Outcome<Histograms> {
+function fromSummary({ sums, counts, created }: Parts): AliasReading<Histograms> {
   const value: Histograms = {}
   for (const [set, count] of counts) {
     const sum = sums.get(set)
@@ -65,7 +65,7 @@ function fromBuckets(
   parts: Parts,
   selection: Selection,
   isBare: boolean,
-): Outcome<Histograms> {
+): AliasReading<Histograms> {
   const value: Histograms = {}
   let fault: FaultKind | undefined
   for (const one of buckets) {
@@ -75,6 +75,7 @@ function fromBuckets(
     const { bounds, counts } = inOrder(one)
     const isCut = bounds.at(-1) !== Number.POSITIVE_INFINITY || (sum === undefined && !isBare)
     if (isCut) return { fault: 'cut-histogram' }
+    if (areMilliseconds(bounds)) return { fault: 'not-seconds' }
     if (!counts.every(isCount)) return { fault: counts.some(Number.isNaN) ? 'not-a-number' : 'out-of-range' }
     if (!Number.isFinite(sum)) fault = sum === undefined ? 'cut-histogram' : 'not-a-number'
     value[set] = largest(value[set], histogram(bounds.slice(0, -1), counts, sum, parts.created.get(set)))
@@ -82,6 +83,18 @@ function fromBuckets(
   for (const sets of [parts.sums, parts.counts])
     for (const set of sets.keys()) if (value[set] === undefined) return { fault: 'cut-histogram' }
   return { value, ...(fault && { fault }) }
+}
+
+/** Seconds. All times that we read have their first bound far below the one and their last below the other. */
+const LARGEST_FIRST = 10
+const LARGEST_LAST = 24 * 3_600
+
+/** Times in another unit than the name says: 250, 500 … 240,000 are no seconds. One bucket alone tells nothing. */
+function areMilliseconds(bounds: readonly number[]): boolean {
+  const finite = bounds.filter((bound) => bound > 0 && Number.isFinite(bound))
+  const [first, last] = [finite[0], finite.at(-1)]
+  if (first === undefined || last === undefined || finite.length < 2) return false
+  return (first > LARGEST_FIRST && last > 100 * LARGEST_FIRST) || last > LARGEST_LAST
 }
 
 /** Bounds in order, each once. Servers write them so; whoever adds up pages may not. */

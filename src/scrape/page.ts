@@ -35,13 +35,13 @@ export interface Page {
   buckets: ReadonlyMap<string, readonly Buckets[]>
   /** The label sets of both, in the order of the page. */
   labelSets: readonly Labels[]
-  /** The first line of the series whose labels are the server's settings, as it came: one character a byte. */
+  /** What follows the name in the first line of the series whose labels are the server's settings: one character a byte. */
   settings: string | undefined
   /** Series that tell which server this is and feed no signal, and what is announced before the first sample. */
   recognised: ReadonlySet<string>
   /** There are samples, of another server alone, as far as names tell. */
   isForeign: boolean
-  /** Names with label sets beyond {@link MAX_LABEL_SETS}, or a bucket that could not be read: what is kept of them is no whole truth. */
+  /** Names with more label sets than are kept, or with a bucket that could not be read: what is kept of them is not the whole truth. */
   incomplete: ReadonlySet<string>
   /** Lines that are not blank: comments, samples and malformed ones. */
   lines: number
@@ -55,9 +55,6 @@ export interface Page {
   /** The last line has no line feed: where nothing else tells that the body is whole, it may have been cut there. */
   unterminated: boolean
 }
-
-/** Distinct label sets kept of a page. A server has some dozens for each engine; beyond this we cannot judge it. */
-export const MAX_LABEL_SETS = 10_000
 
 /** Labels as text, sorted by name: equal label sets have equal texts. */
 export function labelSet(values: Readonly<Record<string, string>>, without?: ReadonlySet<string>): LabelSet {

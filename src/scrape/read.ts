@@ -1,11 +1,12 @@
 import type { BackendTable } from '../model/backend.ts'
+import { defined } from '../model/defined.ts'
 import type { CounterSignal, GaugeSignal, HistogramSignal, Readings } from '../model/signals.ts'
-import { note, type Outcome, type Reading } from './alias-reading.ts'
+import { type AliasReading, note, type Reading } from './alias-reading.ts'
 import { readCounters } from './counters.ts'
 import { readGauge } from './gauges.ts'
 import { readHistograms } from './histograms.ts'
-import { labelsOfLine } from './labels.ts'
 import type { Page } from './page.ts'
+import { settingsOf } from './page-reader.ts'
 import { createSelection, modelsOf, type ReadOptions } from './select.ts'
 import { readSubjects } from './subjects.ts'
 import { type NamedAlias, planOf, START_TIME, type WantedSignal } from './wanted.ts'
@@ -25,7 +26,7 @@ export function readPage(page: Page, table: BackendTable, options: ReadOptions):
     ...aboutServer(page, table),
     // A kilobyte of labels that few messages want: read when asked for.
     get settings() {
-      settings ??= page.settings === undefined ? {} : labelsOfLine(page.settings)
+      settings ??= page.settings === undefined ? {} : settingsOf(page.settings)
       return settings
     },
     sources: {},
@@ -54,7 +55,7 @@ function readSignal(wanted: WantedSignal, reading: Reading): void {
   }
 }
 
-function readAlias({ signal, kind, row }: WantedSignal, alias: NamedAlias, reading: Reading): Outcome<unknown> {
+function readAlias({ signal, kind, row }: WantedSignal, alias: NamedAlias, reading: Reading): AliasReading<unknown> {
   const { page, selection, readings } = reading
   switch (kind) {
     case 'gauge': {
@@ -82,8 +83,8 @@ function aboutServer(page: Page, table: BackendTable): Pick<Readings, 'startedAt
   const starts = page.samples.get(START_TIME) ?? []
   const startedAt = (starts.length === 1 ? starts[0]?.value : undefined) ?? Number.NaN
   const server = table.recognise.find(({ series }) => page.recognised.has(series) || page.samples.has(series))
-  return {
-    ...(startedAt > 0 && startedAt <= Number.MAX_SAFE_INTEGER && { startedAt }),
-    ...(server && { server: server.as }),
-  }
+  return defined({
+    startedAt: startedAt > 0 && startedAt <= Number.MAX_SAFE_INTEGER ? startedAt : undefined,
+    server: server?.as,
+  })
 }

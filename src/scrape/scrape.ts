@@ -1,12 +1,14 @@
 import { get } from '../http/get.ts'
-import { toWords } from '../http/network-failure.ts'
+import { toWords } from '../http/server-words.ts'
 import type { BackendTable } from '../model/backend.ts'
 import type { Endpoint } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import type { Failure } from '../model/failure.ts'
 import type { Answer } from '../model/observation.ts'
 import type { Readings } from '../model/signals.ts'
-import { createPageReader } from './exposition.ts'
+import { createLongestLine, type LongLine } from './longest-line.ts'
 import type { Page } from './page.ts'
+import { createPageReader } from './page-reader.ts'
 import { readPage } from './read.ts'
 import type { ReadOptions } from './select.ts'
 
@@ -37,22 +39,25 @@ export async function scrapePage(
 ): Promise<{ page: Page; bytes: number } | { failure: Failure }> {
   const reader = createPageReader(table)
   let opening = Buffer.alloc(0)
+  const lines = createLongestLine()
   const got = await get(source.url, {
     headers: source.authorization === undefined ? {} : { authorization: source.authorization },
     timeout: source.timeout,
     dispatcher: options.dispatcher,
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    ...defined({ signal: options.signal }),
     onChunk(chunk) {
       if (opening.length < OPENING_BYTES) opening = Buffer.concat([opening, chunk.subarray(0, OPENING_BYTES)])
+      lines.push(chunk)
       reader.push(chunk)
       options.onChunk?.(chunk)
     },
   })
-  if (!got.ok) return { failure: got.failure }
+  if (!got.ok)
+    return { failure: got.failure.kind === 'too-large' ? withLine(got.failure, lines.longest()) : got.failure }
   const page = reader.end()
   if (isPrometheus(page, got.contentType, table)) return { page, bytes: got.bytes }
   const detail = toWords(opening.toString('utf8'), source.authorization === undefined ? [] : [source.authorization])
-  return { failure: { kind: 'not-prometheus', ...(detail === undefined ? {} : { detail }) } }
+  return { failure: defined({ kind: 'not-prometheus' as const, detail }) }
 }
 
 /** The signals of a page that was recorded as a good answer. */
@@ -61,6 +66,13 @@ export function readRecorded(bytes: Uint8Array, table: BackendTable, options: Re
   reader.push(bytes)
   return readPage(reader.end(), table, options)
 }
+
+/** Names the line that makes a page too large, if one does: to look for too many series would lead nowhere. */
+function withLine(failure: Failure, line: LongLine | undefined): Failure {
+  if (line === undefined || line.bytes < LONG_LINE) return failure
+  return { ...failure, detail: `one line of ${(line.bytes / 1e6).toFixed(1)} MB: ${line.name}` }
+}
+const LONG_LINE = 1_000_000
 
 /** Kept of the body, to tell what came instead of metrics. */
 const OPENING_BYTES = 2_000

@@ -23,6 +23,8 @@ export interface Selection {
   setOf(labels: Labels): LabelSet
   /** Whether a label tells engines or ranks apart. */
   tells(label: string): boolean
+  /** `engine 1`: the engine or rank that a label set names. */
+  engineOf(labels: Labels): string | undefined
   isStale(stamp: number | undefined): boolean
 }
 
@@ -64,8 +66,13 @@ export function createSelection(table: BackendTable, { model, now }: ReadOptions
     choose,
     setOf,
     tells: (label) => label !== PROCESS && !without.has(label) && !table.modelLabels.includes(label),
+    engineOf: ({ values }) => engineNamed(table.engineLabel, values[table.engineLabel ?? '']),
     isStale: (stamp) => stamp !== undefined && Math.abs(now - stamp) > STALE,
   }
+}
+
+function engineNamed(label: string | undefined, value: string | undefined): string | undefined {
+  return label === undefined || value === undefined ? undefined : `${label} ${value}`
 }
 
 function hasAll({ values }: Labels, wanted: NonNullable<Alias['labels']>): boolean {

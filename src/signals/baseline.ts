@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { NUMBERS } from './numbers.ts'
+import { NUMBER_LIST } from './number-lists.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -8,6 +8,8 @@ const DAY = 24 * HOUR
 const PACE = 3 * MINUTE
 const RING = 20
 const DIGITS = 4
+/** Values below which nothing is usual yet. */
+const VALUES_AT_LEAST = 10
 
 /** A number's own recent past, small enough to store one for every bin of every endpoint. */
 export const BASELINE = z.object({
@@ -16,11 +18,11 @@ export const BASELINE = z.object({
   /** Epoch milliseconds of the latest value. */
   at: z.number(),
   /** Oldest first, four significant digits. */
-  values: NUMBERS.check(z.maxLength(RING)),
+  values: NUMBER_LIST.check(z.maxLength(RING)),
 })
 export type Baseline = z.infer<typeof BASELINE>
 
-/** Takes in a value that was found normal; a number without believable value changes nothing but the first time. */
+/** Adds a value that was judged normal. One that is not finite changes nothing, except that the first one sets the start. */
 export function learn(baseline: Baseline | undefined, value: number, now: number): Baseline {
   if (!Number.isFinite(value)) return baseline ?? { since: now, at: now, values: [] }
   const rounded = Number(value.toPrecision(DIGITS))
@@ -30,14 +32,9 @@ export function learn(baseline: Baseline | undefined, value: number, now: number
   return { since: Math.min(baseline.since, now), at: now, values: [...baseline.values, rounded].slice(-RING) }
 }
 
-export interface PastOptions {
-  /** Values needed; 10 unless said. */
-  atLeast?: number
-}
-
 /** The usual value: the median. @returns `undefined` before an hour has passed or with too few values. */
-export function past(baseline: Baseline | undefined, now: number, options?: PastOptions): number | undefined {
-  const sorted = settled(baseline, now, options)
+export function usual(baseline: Baseline | undefined, now: number): number | undefined {
+  const sorted = settled(baseline, now)
   if (sorted === undefined) return undefined
   const middle = sorted.length / 2
   const upper = sorted[Math.floor(middle)]
@@ -45,9 +42,9 @@ export function past(baseline: Baseline | undefined, now: number, options?: Past
   return upper === undefined || lower === undefined ? undefined : (upper + lower) / 2
 }
 
-/** The highest value that was reached more than once, so that one spike sets no ceiling. Known when {@link past} is. */
-export function ceiling(baseline: Baseline | undefined, now: number, options?: PastOptions): number | undefined {
-  const sorted = settled(baseline, now, options)
+/** The highest value that was reached more than once, so that one spike sets no ceiling. Known when {@link usual} is. */
+export function ceiling(baseline: Baseline | undefined, now: number): number | undefined {
+  const sorted = settled(baseline, now)
   return sorted?.at(-2) ?? sorted?.at(-1)
 }
 
@@ -56,14 +53,13 @@ export function bin(running: number): number {
   return running >= 1 ? Math.floor(Math.log2(running)) + 1 : 0
 }
 
-function settled(baseline: Baseline | undefined, now: number, options: PastOptions = {}): number[] | undefined {
-  const { atLeast = 10 } = options
+function settled(baseline: Baseline | undefined, now: number): number[] | undefined {
   if (baseline === undefined || isForgotten(baseline, now)) return undefined
-  if (now - baseline.since < HOUR || baseline.values.length < atLeast) return undefined
+  if (now - baseline.since < HOUR || baseline.values.length < VALUES_AT_LEAST) return undefined
   return [...baseline.values].sort((a, b) => a - b)
 }
 
-/** After a day without a value the past describes another time. */
+/** After a day without a value the baseline describes another time. */
 function isForgotten(baseline: Baseline, now: number): boolean {
   return now - baseline.at > DAY
 }

@@ -5,7 +5,7 @@ import { addBuckets, addSums, cumulative, type HistogramPast, sameBound } from '
 export interface HistogramIncrease {
   bounds: readonly number[]
   counts: readonly number[]
-  /** Absent when the server published none or it cannot be right. */
+  /** Absent when the server published none, or one that cannot be right. */
   sum?: number
 }
 

@@ -4,14 +4,17 @@ import { mean, quantile } from './quantile.ts'
 import type { Increases } from './window.ts'
 
 /** Tokens looked up in the window, below which a hit share says nothing. */
-const TOKENS_AT_LEAST = 1_000
+export const TOKENS_AT_LEAST = 1_000
 /** Requests in the window, below which a failed share says nothing. */
-const REQUESTS_AT_LEAST = 20
+export const REQUESTS_AT_LEAST = 20
 
 /** Gauges that are shown as they are. */
 const GAUGES = [
   'waiting',
   'running',
+  'waiting_deferred',
+  'paused',
+  'asleep',
   'kv_cache',
   'canary_total',
   'canary_wait',
@@ -36,6 +39,9 @@ const OF_SUBJECTS = {
 const TOTALS = [
   'finished',
   'failed',
+  'http_failed',
+  'corrupted',
+  'transfer_failed',
   'preemptions',
   'prompt_tokens',
   'generation_tokens',
@@ -138,15 +144,16 @@ function addQuantiles(derived: Derived, window: Increases): void {
 
 /**
  * Failed requests among those that ended in the window. Where both are read from one series by its labels, the
- * failed ones are among the finished; else they come on top. A server that counts failures only once there are any
+ * failed ones are among the finished; else they come on top. What the server's HTTP layer answered with 5xx (a dead engine,
+ * a refusal) never reached the engine's own counters. A server that counts failures only once there are any
  * has none before.
  */
 function failedShare(readings: Readings, window: Increases): number | undefined {
-  const { finished, failed } = window.counters
+  const { finished, failed = 0, http_failed: refused = 0 } = window.counters
   if (finished === undefined) return undefined
   const among = readings.sources.failed !== undefined && readings.sources.failed === readings.sources.finished
-  const ended = among ? finished : finished + (failed ?? 0)
-  return ended < REQUESTS_AT_LEAST ? undefined : Math.min(1, (failed ?? 0) / ended)
+  const ended = (among ? finished : finished + failed) + refused
+  return ended < REQUESTS_AT_LEAST ? undefined : Math.min(1, (failed + refused) / ended)
 }
 
 function addHitShare(derived: Derived, readings: Readings, window: Increases | undefined): void {

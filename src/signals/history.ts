@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { LabelSet } from '../model/signals.ts'
-import { NUMBERS } from './numbers.ts'
+import { NUMBER_LIST } from './number-lists.ts'
 import { COUNTER_PAST, type CounterPast, HISTOGRAM_PAST, type HistogramPast } from './series.ts'
 
 export type BySignal<P> = Record<string, Record<LabelSet, P>>
@@ -12,7 +12,7 @@ export type BySignal<P> = Record<string, Record<LabelSet, P>>
 export const HISTORY = z
   .object({
     /** Epoch milliseconds of the good readings kept, oldest first; the last one is the latest. */
-    times: NUMBERS.check(z.minLength(1)),
+    times: NUMBER_LIST.check(z.minLength(1)),
     /** Unix seconds, the process's start as it last said. */
     startedAt: z.optional(z.number()),
     /** Epoch milliseconds of the reading that showed a restart, while it is inside the window. */

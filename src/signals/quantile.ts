@@ -2,7 +2,7 @@ import type { HistogramIncrease } from './combine.ts'
 
 /** Observations below which a quantile says more about chance than about the server. */
 export const QUANTILE_AT_LEAST = 20
-const MEAN_AT_LEAST = 5
+export const MEAN_AT_LEAST = 5
 
 export interface Quantile {
   /** In the histogram's unit. */
@@ -38,12 +38,12 @@ export interface Mean {
   outlier?: true
 }
 
-/** Seconds. Nobody waits longer; a clock stamp that was never set is booked as the uptime of the host. */
+/** Seconds. No request takes longer; a timestamp that was never set shows up as the uptime of the host. */
 const ABSURD = 3_600
 
 /**
  * Mean of the observations between two readings. One above its own p99 (of however many observations) is replaced
- * by that p99: a single absurd observation moves the sum without end, but the buckets by one. Among fewer than a
+ * by that p99: a single absurd observation can move the sum by any amount, but the buckets by one only. Among fewer than a
  * hundred observations it is the p99 itself; then that of the others is taken. A p99 that is only known as "at least"
  * rules nothing else out.
  * @returns `undefined` below `atLeast` observations or without a believable sum.
@@ -77,6 +77,23 @@ function withoutAbsurd({ bounds, counts }: HistogramIncrease, sum: number): Hist
   const most = bounds.slice(0, highest).reduce((total, bound, i) => total + bound * inside(i), 0)
   if (sum - most <= ABSURD * (count - others)) return undefined
   return { bounds, counts: counts.map((c) => Math.min(c, others)) }
+}
+
+/**
+ * Whether buckets or sum prove that each observation was above a value; none at all prove nothing. The sum does where
+ * the others, each at the upper end of its bucket, leave more than the value for the smallest.
+ */
+export function allAbove(value: number, { bounds, counts, sum }: HistogramIncrease): boolean {
+  const total = counts.at(-1) ?? 0
+  if (total === 0) return false
+  const above = bounds.findIndex((bound) => bound >= value)
+  if (above >= 0 && (counts[above] ?? 0) === 0) return true
+  const others = counts.map((count, i) => count - (counts[i - 1] ?? 0))
+  const lowest = others.findIndex((count) => count > 0)
+  others[lowest] = (others[lowest] ?? 0) - 1
+  if (sum === undefined || (others.at(-1) ?? 0) > 0) return false
+  const most = others.reduce((all, count, i) => all + (count === 0 ? 0 : count * (bounds[i] ?? 0)), 0)
+  return sum - most > value
 }
 
 /** Index of the first bucket that reaches the rank; the last one is +Inf. */

@@ -1,6 +1,6 @@
 import type { GaugeSignal, Readings } from '../model/signals.ts'
 
-/** Readings of an endpoint that said nothing yet: every signal unknown. */
+/** Readings of an endpoint that has said nothing yet: every signal is unknown. */
 export function emptyReadings(): Readings {
   return {
     gauges: {},

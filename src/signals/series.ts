@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { CounterReading, HistogramReading } from '../model/signals.ts'
-import { NUMBERS, NUMBERS_OR_NULL } from './numbers.ts'
+import { NUMBER_LIST, NUMBER_OR_NULL_LIST } from './number-lists.ts'
 
 /** Two start times further apart than this, in seconds, are two starts. */
 const SAME_START = 1
@@ -14,7 +14,7 @@ const NOISE = 1e-9
 export const COUNTER_PAST = z.object({
   /** Value of the latest reading. */
   last: z.number(),
-  steps: NUMBERS,
+  steps: NUMBER_LIST,
   /** Unix seconds. */
   created: z.optional(z.number()),
   /** Epoch milliseconds of the first good reading without this label set. */
@@ -28,12 +28,12 @@ export type CounterPast = z.infer<typeof COUNTER_PAST>
  * while they moved; it is lifted when it is judged.
  */
 export const HISTOGRAM_PAST = z.object({
-  bounds: NUMBERS,
-  last: NUMBERS,
-  steps: z.array(NUMBERS),
+  bounds: NUMBER_LIST,
+  last: NUMBER_LIST,
+  steps: z.array(NUMBER_LIST),
   sum: z.optional(z.number()),
   /** Steps of the sum; null where it is not known. */
-  sums: NUMBERS_OR_NULL,
+  sums: NUMBER_OR_NULL_LIST,
   created: z.optional(z.number()),
   gone: z.optional(z.number()),
 })
@@ -87,7 +87,7 @@ export function advanceHistogram(
   return { past: { ...next, steps: [...(past?.steps ?? empties(before.kept - 1)), step], sums }, restarted }
 }
 
-/** A label set that is missing in a good reading: kept for a while, so that one lost line is not its birth. */
+/** A label set that is missing from a good reading is kept for a while: after one lost line it must not look new. */
 export function passOver<P extends CounterPast | HistogramPast>(past: P, now: number): P {
   const gone = past.gone ?? now
   return 'sums' in past
@@ -114,7 +114,7 @@ export function addBuckets(steps: readonly (readonly number[])[]): number[] {
   return trimmed(total)
 }
 
-/** Adds steps of a sum; one that is not known makes the whole unknown. */
+/** Adds the steps of a sum; an unknown one makes the total unknown. */
 export function addSums(steps: readonly (number | null)[]): number | null {
   let total = 0
   for (const step of steps) {

@@ -1,3 +1,4 @@
+import { defined } from '../model/defined.ts'
 import {
   type CounterSignal,
   type DataFault,
@@ -26,7 +27,7 @@ import {
 import { keep } from './thinning.ts'
 
 /**
- * Label sets kept of one signal: a page with thousands must not fill the state; those known first stay. A counter takes
+ * Label sets kept of one signal, so that a page with thousands cannot fill the state; those known first stay. A counter takes
  * some hundred bytes of state for each; 64 engines with six reasons, or a gateway with hundreds of keys, are still whole.
  */
 const COUNTERS_AT_MOST = 2_048
@@ -68,11 +69,11 @@ export function remember(past: History | undefined, readings: Readings, now: num
   const kept = keep([...(past?.times ?? []), now], window, restarted)
   const startedAt = readings.startedAt ?? (restarted ? undefined : past?.startedAt)
   const lastRestart = restarted ? now : past?.restartedAt
+  const isInWindow = lastRestart !== undefined && lastRestart >= oldest && lastRestart <= now
   return {
     history: {
       times: kept.map((i) => past?.times[i] ?? now),
-      ...(startedAt === undefined ? {} : { startedAt }),
-      ...(lastRestart === undefined || lastRestart < oldest || lastRestart > now ? {} : { restartedAt: lastRestart }),
+      ...defined({ startedAt, restartedAt: isInWindow ? lastRestart : undefined }),
       counters: thinAll(counters.series, (series) => thinCounter(series, kept)),
       histograms: thinAll(histograms.series, (series) => thinHistogram(series, kept)),
     },
@@ -148,7 +149,7 @@ function advanceAll<P extends CounterPast | HistogramPast, R>(
       const advanced = reading === undefined ? undefined : advance(known[labels], reading, before)
       if (advanced === undefined) continue
       next.push([labels, advanced.past])
-      // Where series appear with their first event, some come long after the restart that took them: it is no other one.
+      // Where series appear with their first event, some return long after the restart that removed them: it is the same restart.
       const isLate = (known[labels]?.gone ?? Number.POSITIVE_INFINITY) <= (restartedAt ?? Number.NEGATIVE_INFINITY)
       restarted ||= advanced.restarted && !isLate
     }
@@ -162,7 +163,7 @@ function advanceAll<P extends CounterPast | HistogramPast, R>(
   return { series, restarted }
 }
 
-/** Those known first, so that they stay; of too many a new one cannot be told from one that was left out. */
+/** Known ones come first, so that they stay. Beyond the limit, a new one cannot be told from one that was left out before. */
 function candidates(known: Record<LabelSet, unknown>, read: Record<LabelSet, unknown>, most: number): LabelSet[] {
   const all = Object.keys(read)
   const old = all.filter((labels) => Object.hasOwn(known, labels))

@@ -12,13 +12,14 @@ export class StateError extends Error {
 export interface Opened {
   kind: 'open'
   state: State
-  /** `undefined`: there is no object yet. */
+  /** `undefined`: the object does not exist yet. */
   version: Version | undefined
 }
 
 export type PassedOver = { kind: 'duplicate' | 'superseded' }
 
-interface Session {
+/** What one run commits its state with. */
+interface Commit {
   store: Store
   backend: Backend
   /** Absent: the function is not divided. */
@@ -34,29 +35,29 @@ export function stateKey(backend: Backend, shard?: Shard): string {
 }
 
 /**
- * Loads what the last run left. A broken object is put aside under another key and the fresh state tells so once; the
+ * Loads what the last run left. A broken object is put aside under another key, which the fresh state reports once; the
  * object of a newer version is refused and left as it is.
  */
-export async function openRun(session: Session & { dryRun: boolean }): Promise<Opened | PassedOver> {
-  const opened = await open(session)
-  return passOver(opened.state, session) ?? opened
+export async function openRun(commit: Commit & { dryRun: boolean }): Promise<Opened | PassedOver> {
+  const opened = await open(commit)
+  return passOver(opened.state, commit) ?? opened
 }
 
 /** A tick may be ahead of our own clock by this much. Milliseconds. */
 const FARTHEST_TICK = 60 * 60_000
 
 /** A tick that was handled already, or an older one, is not handled again. */
-function passOver(state: State, { tick, now }: Session): PassedOver | undefined {
+function passOver(state: State, { tick, now }: Commit): PassedOver | undefined {
   if (tick === undefined || state.tick === undefined || tick > state.tick) return undefined
-  // A test event, or a clock that was wrong, must not end the watching until that time has come. Where the new tick is as
+  // A test event, or a clock that was wrong, must not stop the watching until that time has come. Where the new tick is as
   // far ahead, it is our own clock that differs, and the ticks are in order.
   if (state.tick > now + FARTHEST_TICK && tick <= now + FARTHEST_TICK) return undefined
   return { kind: tick === state.tick ? 'duplicate' : 'superseded' }
 }
 
-async function open(session: Session & { dryRun: boolean }): Promise<Opened> {
-  const { store, now } = session
-  const key = stateKey(session.backend, session.shard)
+async function open(commit: Commit & { dryRun: boolean }): Promise<Opened> {
+  const { store, now } = commit
+  const key = stateKey(commit.backend, commit.shard)
   const { stored, read } = await readTwice(store, key)
   if (!stored) return { kind: 'open', state: emptyState(), version: undefined }
   switch (read.kind) {
@@ -67,7 +68,7 @@ async function open(session: Session & { dryRun: boolean }): Promise<Opened> {
         `${key}: the state was written by a newer Queuebell (version ${read.version}); deploy that version, or remove the object to start anew. Nothing was written.`,
       )
     case 'broken':
-      if (!session.dryRun) await store.put(asideKey(key, now), stored.text)
+      if (!commit.dryRun) await store.put(asideKey(key, now), stored.text)
       return { kind: 'open', state: startAnew(key, now), version: stored.version }
     default:
       return read satisfies never
@@ -76,7 +77,7 @@ async function open(session: Session & { dryRun: boolean }): Promise<Opened> {
 
 type Read = { stored: undefined; read?: undefined } | { stored: Stored; read: ReadState }
 
-/** What looks broken is read once more: half an answer, or a page of something in between, is not what lies in the store. */
+/** What looks broken is read once more: half an answer, or a page from something in between, is not the object. */
 async function readTwice(store: Store, key: string): Promise<Read> {
   const read = async (): Promise<Read> => {
     const stored = await store.load(key)
@@ -113,47 +114,47 @@ export type SavedDecision<D extends Decided> = { kind: 'saved'; decision: D; sta
 
 /**
  * Saves what `decide` makes of the state. When another run wrote meanwhile: go on if the write was our own and only
- * its answer was lost, else decide anew from its state, once; a run whose time has passed by then is superseded.
- * @param decide told that it is asked `again`, it may decline: then the run is superseded.
+ * its answer was lost, else decide again from its state, once; a run whose time has passed by then is superseded.
+ * @param decide may decline when it is asked `again`: then the run is superseded.
  */
 export async function saveDecision<D extends Decided>(
   opened: Opened,
   decide: (from: Opened, again: boolean) => Promise<D | undefined>,
-  session: Session & { id: string },
+  commit: Commit & { id: string },
 ): Promise<SavedDecision<D> | PassedOver> {
   const first = await decide(opened, false)
   if (first === undefined) return { kind: 'superseded' }
-  const saved = await trySave(opened, first.state, session)
+  const saved = await trySave(opened, first.state, commit)
   if (saved.kind === 'saved') return { ...saved, decision: first }
   const newer = saved.found
-  const passed = passOver(newer.state, session)
+  const passed = passOver(newer.state, commit)
   if (passed) return passed
-  if (newer.state.ranAt !== undefined && newer.state.ranAt > session.now) return { kind: 'superseded' }
+  if (newer.state.ranAt !== undefined && newer.state.ranAt > commit.now) return { kind: 'superseded' }
   const second = await decide(newer, true)
   if (second === undefined) return { kind: 'superseded' }
-  const again = await trySave(newer, second.state, session)
+  const again = await trySave(newer, second.state, commit)
   return again.kind === 'saved' ? { ...again, decision: second } : { kind: 'superseded' }
 }
 
 type Tried = { kind: 'saved'; state: State; version: Version } | { kind: 'conflict'; found: Opened }
 
 /** One compare-and-swap, and what came of it when its answer was lost. */
-async function trySave(from: Opened, state: State, session: Session & { id: string }): Promise<Tried> {
+async function trySave(from: Opened, state: State, commit: Commit & { id: string }): Promise<Tried> {
   const text = writeState(state)
-  const save = () => session.store.save(stateKey(session.backend, session.shard), text, from.version)
+  const save = () => commit.store.save(stateKey(commit.backend, commit.shard), text, from.version)
   let saved: Saved
   try {
     saved = await save()
   } catch (error) {
     if (!isLost(error)) throw error
-    const found = await open({ ...session, dryRun: true })
-    if (found.state.runs.includes(session.id)) return written(found)
+    const found = await open({ ...commit, dryRun: false })
+    if (found.state.runs.includes(commit.id)) return written(found)
     if (found.version !== from.version) return { kind: 'conflict', found }
     saved = await save()
   }
   if (saved !== 'conflict') return { kind: 'saved', state, version: saved.version }
-  const found = await open({ ...session, dryRun: true })
-  return found.state.runs.includes(session.id) ? written(found) : { kind: 'conflict', found }
+  const found = await open({ ...commit, dryRun: false })
+  return found.state.runs.includes(commit.id) ? written(found) : { kind: 'conflict', found }
 }
 
 function written(found: Opened): Tried {
@@ -175,26 +176,22 @@ const SETTLE_TRIES = 5
 export async function saveSettled(
   from: { state: State; version: Version },
   deliveries: readonly Delivery[],
-  session: Session & { id: string },
+  commit: Commit & { id: string },
 ): Promise<State> {
   let current: { state: State; version: Version | undefined } = from
   for (let tries = 1; ; tries += 1) {
-    const state = settle(current.state, deliveries, session.now, session.id)
+    const state = settle(current.state, deliveries, commit.now, commit.id)
     try {
-      const saved = await session.store.save(
-        stateKey(session.backend, session.shard),
-        writeState(state),
-        current.version,
-      )
+      const saved = await commit.store.save(stateKey(commit.backend, commit.shard), writeState(state), current.version)
       if (saved !== 'conflict') return state
       if (tries >= SETTLE_TRIES)
         throw new StoreError(
-          `${stateKey(session.backend, session.shard)}: other runs kept writing while this one settled its pushes`,
+          `${stateKey(commit.backend, commit.shard)}: other runs kept writing while this one settled its pushes`,
           false,
         )
     } catch (error) {
       if (!isLost(error) || tries >= SETTLE_TRIES) throw error
     }
-    current = await open({ ...session, dryRun: true })
+    current = await open({ ...commit, dryRun: false })
   }
 }

@@ -1,9 +1,11 @@
+import { isRecord } from '../model/json.ts'
+
 /** Anything that JSON can hold, while nothing is known of its form. */
 type Json = Record<string, unknown>
 
 /** Makes the state of an older version into this version's; anything else is returned as it is, for the schema to judge. */
 export function migrate(json: unknown): unknown {
-  return isObject(json) && json.v === 1 ? fromVersion1(json) : json
+  return isRecord(json) && json.v === 1 ? fromVersion1(json) : json
 }
 
 /** Version 2 names an alert's times as Prometheus does, and calls what surrounds a notification its context. */
@@ -19,7 +21,7 @@ function fromVersion1(state: Json): Json {
     })),
     outbox: Array.isArray(state.outbox)
       ? state.outbox.map((item) =>
-          isObject(item) && isObject(item.notification)
+          isRecord(item) && isRecord(item.notification)
             ? { ...item, notification: rename(item.notification, { scene: 'context' }) }
             : item,
         )
@@ -28,16 +30,12 @@ function fromVersion1(state: Json): Json {
 }
 
 function mapValues(object: unknown, change: (value: Json) => unknown): unknown {
-  if (!isObject(object)) return object
+  if (!isRecord(object)) return object
   return Object.fromEntries(
-    Object.entries(object).map(([name, value]) => [name, isObject(value) ? change(value) : value]),
+    Object.entries(object).map(([name, value]) => [name, isRecord(value) ? change(value) : value]),
   )
 }
 
 function rename(object: Json, names: Readonly<Record<string, string>>): Json {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [names[name] ?? name, value]))
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

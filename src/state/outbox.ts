@@ -1,4 +1,6 @@
+import { defined } from '../model/defined.ts'
 import type { Notification } from '../model/notification.ts'
+import { alertKey } from './alert-key.ts'
 import type { Alert, Outgoing, State } from './schema.ts'
 
 /** What came of trying to deliver one notification. */
@@ -13,7 +15,7 @@ export interface Delivery {
 
 /**
  * Puts notifications that are not there yet at the end of the outbox.
- * @param overtaken what some of them are told instead of: such an incident waits since then, and as the servers asked.
+ * @param overtaken items that some of them replace: the incident keeps their waiting time and what the servers asked for.
  */
 export function enqueue(
   outbox: readonly Outgoing[],
@@ -34,15 +36,15 @@ export function enqueue(
 function waitOf(before: Outgoing | undefined, now: number): Pick<Outgoing, 'since' | 'retryAt' | 'firstAt'> {
   if (before === undefined) return { since: now }
   const { since, retryAt, firstAt, notification } = before
-  const asked = retryAt === undefined || notification.maybeSent ? {} : { retryAt }
-  return { since, ...asked, ...(firstAt === undefined ? {} : { firstAt }) }
+  return { since, ...defined({ retryAt: notification.maybeSent ? undefined : retryAt, firstAt }) }
 }
 
 /**
- * Claims all that is due for this run, until `until`: another run leaves it alone until then, so that a crash, a
+ * Claims all that is due for this run, until its `end`: another run leaves it alone until then, so that a crash, a
  * failed try and an overlapping run all mean "due again later". What another run has claimed is not due.
  */
-export function claimDue(state: State, by: string, now: number, until: number): { state: State; due: Notification[] } {
+export function claimDue(state: State, by: string, now: number, end: number): { state: State; due: Notification[] } {
+  const until = Math.floor(end)
   const due: Notification[] = []
   const outbox = state.outbox.map((item) => {
     if (isClaimed(item, now) || isAhead(item.retryAt, now)) return item
@@ -70,7 +72,7 @@ export function isClaimed(item: Outgoing, now: number): boolean {
 /** Longer than any run, and than any server is given. Milliseconds. */
 const FARTHEST = 2 * 60 * 60_000
 
-/** Later than now, and not so much later that it was written by a clock that was wrong: it would be waited for for days. */
+/** Later than now, and not so much later that it was written by a clock that was wrong: waiting for it could take days. */
 function isAhead(time: number | undefined, now: number): boolean {
   return time !== undefined && time > now && time <= now + FARTHEST
 }
@@ -81,8 +83,8 @@ const LONGEST_PAUSE = 5 * 60_000
 const EARLY = 30_000
 
 /**
- * Takes delivered and refused notifications out of the outbox, frees the others, and notes on each alert that it was
- * told. Works on whatever state is newest: another run may have written since the claim, and what that one has claimed
+ * Takes delivered and refused notifications out of the outbox, frees the others, and notes on each alert when it was
+ * sent. Works on whatever state is newest: another run may have written since the claim, and what that one has claimed
  * by now stays its own.
  * @param by the run that tried.
  */
@@ -98,10 +100,14 @@ export function settle(state: State, deliveries: readonly Delivery[], now: numbe
     if (item.claim?.by !== by) return [{ ...item, notification }]
     const { claim: _, retryAt: __, firstAt: ___, ...rest } = item
     const { retryAt = pausedUntil(delivery, item, now), firstAt } = delivery
-    const waits = { ...(retryAt === undefined ? {} : { retryAt }), ...(firstAt === undefined ? {} : { firstAt }) }
-    return [{ ...rest, notification, ...waits }]
+    return [{ ...rest, notification, ...defined({ retryAt: whole(retryAt), firstAt: whole(firstAt) }) }]
   })
   return { ...state, outbox, endpoints: toldOf(state, settled, now) }
+}
+
+/** A server may ask for 1.5 s, and a stopwatch counts fractions: the state holds whole milliseconds alone. */
+function whole(time: number | undefined): number | undefined {
+  return time === undefined ? undefined : Math.ceil(time)
 }
 
 /** Epoch milliseconds: after answers that were lost again and again, 2, 4, then 5 minutes, lest each run repeat a message that had arrived. */
@@ -110,7 +116,7 @@ function pausedUntil({ kind }: Delivery, { notification, tries }: Outgoing, now:
   return now + Math.min(2 ** (tries - 1) * 60_000, LONGEST_PAUSE) - EARLY
 }
 
-/** The endpoints with what was told noted on their alerts: copied once, since a thousand may be told of at once. */
+/** The endpoints, with `lastSentAt` set on the alerts that were delivered. Copied once: a thousand may be delivered at once. */
 function toldOf(state: State, delivered: readonly Notification[], now: number): State['endpoints'] {
   if (delivered.length === 0) return state.endpoints
   const endpoints = { ...state.endpoints }
@@ -123,9 +129,4 @@ function toldOf(state: State, delivered: readonly Notification[], now: number): 
     endpoints[endpoint] = { ...entry, alerts: { ...entry.alerts, [key]: { ...alert, lastSentAt: now } } }
   }
   return endpoints
-}
-
-/** The name of an alert inside an endpoint's state: the rule, or the rule and its subject. */
-export function alertKey(rule: string, subject: string | undefined): string {
-  return subject === undefined ? rule : `${rule}@${subject}`
 }

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 import english from 'zod/v4/locales/en.js'
+import { defined } from '../model/defined.ts'
 import { FAILURE_KINDS } from '../model/failure.ts'
-import type { About, Notification } from '../model/notification.ts'
-import { isAbout, isNotification } from '../model/notification-form.ts'
+import { type About, isAbout, isNotification, type Notification } from '../model/notification.ts'
 import { BASELINE } from '../signals/baseline.ts'
 import { HISTORY } from '../signals/history.ts'
 import { migrate } from './migrate.ts'
@@ -26,18 +26,36 @@ const ALERT = z.object({
   seenAt: time,
   /** Clear runs in a row while firing. */
   clearRuns: count,
+  /** Runs in a row that were a breach before it fired, of a rule that needs several. */
+  breachRuns: z.optional(count),
   /** The worst value since it began. */
   peak: z.optional(z.number()),
-  /** The last push about it was accepted. Absent while nothing was told. */
+  /** The last push about it was accepted. Absent while none was. */
   lastSentAt: z.optional(time),
   /** No traffic since, while firing. */
   idleSince: z.optional(time),
   /** The server restarted while it fired. */
   restarted: z.optional(z.literal(true)),
-  /** What it was told as, so that its end is told as the same; where the rule alone does not say it. */
+  /** What the push called it, so that its end is called the same; where the rule does not say it already. */
   about: z.optional(z.custom<About>(isAbout)),
 })
 export type Alert = z.infer<typeof ALERT>
+
+/** Work that was there at the last good answer, of the whole endpoint (``) or of one engine (`engine 2`). */
+const STANDSTILL = z.object({
+  /** Good answers in a row without movement. */
+  runs: count,
+  /** The last good answer at which something had moved. */
+  moved: time,
+  /** The last one at which a token had come or a request had ended. */
+  fruitful: time,
+  /** Where prompts are read in one long step: whether work that must step on was under way when something moved last. */
+  sure: z.optional(z.enum(['decoding', 'ending'])),
+  running: z.optional(z.number()),
+  /** Milliseconds: the longest time without movement that was none, where few digits are printed. */
+  longest: z.optional(z.number()),
+})
+export type Standstill = z.infer<typeof STANDSTILL>
 
 const ENDPOINT_STATE = z.object({
   /** First run with this endpoint in the configuration. */
@@ -60,6 +78,10 @@ const ENDPOINT_STATE = z.object({
   blindRuns: count,
   /** Good scrapes in a row with work and without progress. */
   stalledRuns: count,
+  /** By engine; the whole endpoint's is ``. Absent where nothing was inside. */
+  standing: z.optional(z.record(z.string(), STANDSTILL)),
+  /** Requests have waited at every run since, and none has finished that had not waited long. */
+  stuckSince: z.optional(time),
   history: z.optional(HISTORY),
   /** Requests inside (waiting + running) at the kept readings: time → requests. */
   inside: z.record(z.string(), z.number()),
@@ -99,6 +121,8 @@ export const STATE = z.object({
   /** The last scheduled tick that was handled. */
   tick: z.optional(time),
   ranAt: z.optional(time),
+  /** Milliseconds that the last run waited for answers: a slow answer is no time without a watcher. */
+  asked: z.optional(count),
   /** Milliseconds between the last runs, newest last. */
   gaps: z.array(z.number()),
   endpoints: z.record(z.string(), ENDPOINT_STATE),
@@ -135,18 +159,18 @@ export function endpointOf(state: State, name: string): EndpointState | undefine
 
 /**
  * What a clock that was ahead left behind, now that it is right: times become this moment, or a hold time, a reminder
- * and a beat that never came would wait until the clock is there again; runs that lie ahead are no past. When an alert
+ * and a beat that never came would wait until the clock is there again; runs that lie ahead are dropped. When an alert
  * fired stays as it is: it names the incident.
  */
 export function notAhead(state: EndpointState, now: number): EndpointState {
   const { since, recent, alerts } = state
   if (recent.every(([at]) => at <= now)) return state // every run leaves its time here
+  const past = (time: number | undefined) => time && Math.min(time, now)
   const bounded = ({ lastSentAt, idleSince, ...alert }: Alert): Alert => ({
     ...alert,
     activeAt: Math.min(alert.activeAt, now),
     seenAt: Math.min(alert.seenAt, now),
-    ...(lastSentAt === undefined ? {} : { lastSentAt: Math.min(lastSentAt, now) }),
-    ...(idleSince === undefined ? {} : { idleSince: Math.min(idleSince, now) }),
+    ...defined({ lastSentAt: past(lastSentAt), idleSince: past(idleSince) }),
   })
   return {
     ...state,
@@ -185,7 +209,7 @@ export function writeState(state: State): string {
   return JSON.stringify(state)
 }
 
-/** A walk of our own: a replacer is asked for every value, and made this the longest part of saving. */
+/** Not a replacer of JSON.stringify: called for every value, it made up most of the time of saving. */
 function refuseWhatIsNoNumber(key: string, value: unknown): void {
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new Error(`state: ${key} is ${value}, which JSON cannot hold`)

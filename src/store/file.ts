@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { type Listed, type Saved, type Store, type Stored, StoreError, type Version } from '../model/store.ts'
-import { withLock } from './lock.ts'
+import { codeOf, withLock } from './lock.ts'
 
 /** Milliseconds. */
 const LEFTOVER_AFTER = 3_600_000
@@ -156,8 +156,4 @@ async function explain<T>(dir: string, what: string, work: () => Promise<T>): Pr
     const message = `state: cannot ${what} in STATE_DIR ${dir} (${code})${advice ? `: ${advice}` : ''}`
     throw new StoreError(message, !PASSING.includes(code), { cause: error })
   }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

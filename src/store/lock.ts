@@ -24,7 +24,7 @@ interface Owner {
  * when that can be seen, else after 10 s.
  *
  * Taking over by "delete the old lock, make a new one" is a race between those who wait. Here a stale lock stays, and
- * who wants its place must be the first to create `<lock>.<token of the stale lock>`; that name is won once. The
+ * whoever wants its place must be the first to create `<lock>.<token of the stale lock>`; that name can be won only once. The
  * winner may itself be killed: then its token names the next place. So the lock is a chain, and its last link holds.
  * @param work gets a question to ask just before the step that cannot be undone: is the lock still ours?
  * @throws {StoreError} when others held it for 15 s.
@@ -95,13 +95,14 @@ async function create(name: string, me: Owner): Promise<boolean> {
 }
 
 /** File systems without hard links: FAT, some network shares. */
-const NO_LINKS: unknown[] = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']
+const NO_LINKS: (string | undefined)[] = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']
 
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined
+/** The system's word for what went wrong: `ENOENT`. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** @returns `undefined` when there is no lock. One without readable content (its process was killed while making it) has its inode for a token. */
+/** @returns `undefined` when there is no lock. One without readable content (its process was killed while writing it) uses its inode as token. */
 async function ownerOf(name: string): Promise<Owner | undefined> {
   try {
     const text = await readFile(name, 'utf8')
@@ -119,7 +120,7 @@ async function ownerOf(name: string): Promise<Owner | undefined> {
 async function isStale(name: string, owner: Owner): Promise<boolean> {
   if (owner.host === HOST && !isAlive(owner.pid)) return true
   const found = await stat(name).catch(() => undefined)
-  // A time in the future (the clock was set back) is no younger than one long past.
+  // A time in the future (the clock was set back) counts as stale, like one long past.
   return found !== undefined && Math.abs(Date.now() - found.mtimeMs) > STALE_AFTER
 }
 
@@ -142,7 +143,7 @@ function pidNamespace(): string {
   return readlinkSync('/proc/self/ns/pid')
 }
 
-/** Linux alone knows these; elsewhere the host's name has to do. */
+/** Only Linux has these; elsewhere the host's name has to do. */
 function quietly(read: () => string): string {
   try {
     return read()

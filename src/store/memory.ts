@@ -28,7 +28,7 @@ export function createMemoryStore(now: () => number = Date.now): Store {
     },
     async save(key: string, text: string, version: Version | undefined): Promise<Saved> {
       const found = held.get(checked(key))
-      // Gone although a version is known: deleted meanwhile, so it is created anew.
+      // Missing although a version is known: it was deleted meanwhile, so it is created again.
       if (found && found.version !== version) return 'conflict'
       return { version: write(key, text) }
     },

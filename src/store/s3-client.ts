@@ -50,19 +50,3 @@ async function fromVariables() {
     ...(AWS_CREDENTIAL_EXPIRATION && { expiration: new Date(AWS_CREDENTIAL_EXPIRATION) }),
   }
 }
-
-/**
- * Runs one request under a deadline that covers everything: finding credentials, connecting, headers and body.
- * @throws what `work` throws, or a `TimeoutError`.
- */
-export async function withDeadline<T>(timeout: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const signal = AbortSignal.timeout(timeout)
-  const working = work(signal)
-  const late = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
-  // The loser of the race may still fail: nobody is there to hear it.
-  working.catch(() => {})
-  late.catch(() => {})
-  return Promise.race([working, late])
-}

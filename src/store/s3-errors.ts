@@ -1,7 +1,8 @@
+import { neverSent } from '../http/network-failure.ts'
 import { StoreError } from '../model/store.ts'
 
 /** What an S3 store's refusal means for us. */
-export type Refusal =
+export type S3Refusal =
   | 'changed' // the condition did not hold
   | 'busy' // 409: another conditional write is in progress, nothing is settled
   | 'missing'
@@ -17,7 +18,7 @@ export type Refusal =
   | 'other'
 
 /** The error's name is asked before its status: a failed condition has been seen with status 200. */
-const BY_NAME: Record<string, Refusal> = {
+const BY_NAME: Record<string, S3Refusal> = {
   PreconditionFailed: 'changed',
   NotModified: 'changed',
   ConditionalRequestConflict: 'busy',
@@ -41,7 +42,7 @@ const BY_NAME: Record<string, Refusal> = {
   IllegalLocationConstraintException: 'region',
 }
 
-const BY_STATUS: Record<number, Refusal> = {
+const BY_STATUS: Record<number, S3Refusal> = {
   301: 'region',
   304: 'changed',
   307: 'region',
@@ -54,13 +55,11 @@ const BY_STATUS: Record<number, Refusal> = {
   501: 'unsupported',
 }
 
-const NEVER_SENT = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']
-
-export function refusalOf(error: unknown): Refusal {
+export function refusalOf(error: unknown): S3Refusal {
   const { name, status, code } = partsOf(error)
   const named = BY_NAME[name]
   if (named) return named
-  if (code && (NEVER_SENT.includes(code) || /CERT|TLS|SSL/.test(code))) return 'unreachable'
+  if (code && neverSent({ kind: 'other', code })) return 'unreachable'
   if (/did not establish a connection/.test(textOf(error))) return 'unreachable'
   if (status === undefined || status < 300 || (status >= 500 && status !== 501)) return 'unsure'
   return BY_STATUS[status] ?? 'other'
@@ -80,11 +79,10 @@ export function toStoreError(error: unknown, doing: 'read' | 'write' | 'list', a
   const facts = [code ?? name, answered && `HTTP ${status}`].filter(Boolean).join(', ')
   const advice = refusal === 'unsure' && answered ? TROUBLED : adviceFor(refusal, doing)
   const message = `state: cannot ${doing} ${address} (${facts}): ${advice}`
-  const unknown = doing === 'write' && refusal === 'unsure'
-  return new StoreError(message, PERMANENT.includes(refusal), { unknown })
+  return new StoreError(message, PERMANENT.includes(refusal))
 }
 
-const PERMANENT: Refusal[] = [
+const PERMANENT: S3Refusal[] = [
   'missing',
   'no-bucket',
   'forbidden',
@@ -95,10 +93,10 @@ const PERMANENT: Refusal[] = [
   'other',
 ]
 
-/** It is reached, so that no way there is missing. */
+/** It was reached, so the network is not what is wrong. */
 const TROUBLED = 'the store has trouble of its own, or too many requests; the next run tries again'
 
-function adviceFor(refusal: Refusal, doing: 'read' | 'write' | 'list'): string {
+function adviceFor(refusal: S3Refusal, doing: 'read' | 'write' | 'list'): string {
   switch (refusal) {
     case 'no-bucket':
       return 'there is no such bucket; correct STATE_BUCKET or create it'

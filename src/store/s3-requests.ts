@@ -7,8 +7,10 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
+import { withDeadline } from '../http/deadline.ts'
+import { defined } from '../model/defined.ts'
 import type { Listed, Stored, Version } from '../model/store.ts'
-import { type S3Config, withDeadline } from './s3-client.ts'
+import type { S3Config } from './s3-client.ts'
 import { refusalOf, toStoreError } from './s3-errors.ts'
 
 /** One opened store. */
@@ -39,7 +41,7 @@ const WRITE_META = 'queuebell-write'
 /** Milliseconds, about, before something is asked again. */
 const PAUSE = 150
 
-/** Moments between two attempts, not the same for everybody. */
+/** A short wait between two attempts, random so that runs do not retry in step. */
 export function pause(): Promise<void> {
   return sleep(PAUSE * (0.5 + Math.random()))
 }
@@ -51,12 +53,12 @@ export interface Found extends Stored {
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html */
 export async function read(bucket: OpenBucket, key: string): Promise<Found | undefined> {
   try {
-    return await withDeadline(bucket.timeout, async (abortSignal) => {
+    return await inTime(bucket, async (abortSignal) => {
       const answer = await bucket.client.send(new GetObjectCommand(location(bucket, key)), { abortSignal })
       const text = (await answer.Body?.transformToString('utf-8')) ?? ''
       if (!isObject(answer, text)) throw new NoObject()
       learnQuirks(bucket, answer.Metadata)
-      if (!answer.ETag) without(bucket, 'ignored') // nothing to hold a condition against
+      if (!answer.ETag) degradeConditions(bucket, 'ignored') // nothing to hold a condition against
       const writeId = answer.Metadata?.[WRITE_META]
       return { text, version: answer.ETag ?? '', writeId }
     })
@@ -66,7 +68,7 @@ export async function read(bucket: OpenBucket, key: string): Promise<Found | und
   }
 }
 
-/** Something between us and the store answered for it: what it said is not the object, and must not be taken for a broken one. */
+/** Something between us and the store answered for it: what it said is not the object, and must not be mistaken for a broken one. */
 export class NoObject extends Error {
   override name = 'NoObject'
 }
@@ -76,7 +78,7 @@ function isObject({ ETag, $metadata }: GetObjectCommandOutput, text: string): bo
   return $metadata.httpStatusCode === 200 && (ETag !== undefined || !text.trimStart().startsWith('<'))
 }
 
-/** `always`: whatever is there. */
+/** `always`: without a condition. */
 export type Condition = 'new' | 'always' | { at: Version; bare: boolean }
 
 /**
@@ -102,7 +104,7 @@ export async function send(
     ContentType: 'application/json',
     Metadata: { ...quirksAsMetadata(quirks), [WRITE_META]: writeId },
   })
-  const answer = await withDeadline(bucket.timeout, (abortSignal) => bucket.client.send(command, { abortSignal }))
+  const answer = await inTime(bucket, (abortSignal) => bucket.client.send(command, { abortSignal }))
   return answer.ETag
 }
 
@@ -122,12 +124,12 @@ export async function list(bucket: OpenBucket, prefix: string): Promise<Listed[]
     const command = new ListObjectsV2Command({
       Bucket: bucket.config.bucket,
       Prefix: own + prefix,
-      ...(next === undefined ? {} : { ContinuationToken: next }),
+      ContinuationToken: next,
     })
-    const page = await withDeadline(bucket.timeout, (abortSignal) => bucket.client.send(command, { abortSignal }))
+    const page = await inTime(bucket, (abortSignal) => bucket.client.send(command, { abortSignal }))
     for (const { Key, LastModified, Size: size } of page.Contents ?? []) {
-      const sized = size === undefined ? {} : { size }
-      if (Key && LastModified) listed.push({ key: Key.slice(own.length), at: LastModified.getTime(), ...sized })
+      if (Key && LastModified)
+        listed.push({ key: Key.slice(own.length), at: LastModified.getTime(), ...defined({ size }) })
     }
     next = page.IsTruncated ? page.NextContinuationToken : undefined
   } while (next !== undefined)
@@ -135,7 +137,7 @@ export async function list(bucket: OpenBucket, prefix: string): Promise<Listed[]
 }
 
 /**
- * For what may be done twice: a passing fault is met by asking once more, unless it has cost much time already.
+ * For requests that may be repeated: after a passing fault it asks once more, unless much time has gone already.
  * @throws {StoreError}
  */
 export async function twice<T>(
@@ -157,6 +159,11 @@ export async function twice<T>(
   })
 }
 
+/** One deadline over finding credentials, connecting, headers and body; AWS's client heeds its signal only in some of them. */
+function inTime<T>(bucket: OpenBucket, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  return withDeadline(bucket.timeout, work, { abandon: true })
+}
+
 function location(bucket: OpenBucket, key: string): { Bucket: string; Key: string } {
   return { Bucket: bucket.config.bucket, Key: bucket.config.prefix + key }
 }
@@ -164,7 +171,7 @@ function location(bucket: OpenBucket, key: string): { Bucket: string; Key: strin
 export function address(bucket: OpenBucket, key: string): string {
   return `s3://${bucket.config.bucket}/${bucket.config.prefix}${key}`
 }
-export function without(bucket: OpenBucket, conditions: 'ignored' | 'unsupported'): void {
+export function degradeConditions(bucket: OpenBucket, conditions: 'ignored' | 'unsupported'): void {
   bucket.quirks.conditions = conditions
   const how = conditions === 'ignored' ? 'ignores' : 'does not know (501)'
   bucket.warn(`state: the store of bucket ${bucket.config.bucket} ${how} If-Match: duplicates possible`)
@@ -173,7 +180,7 @@ export function without(bucket: OpenBucket, conditions: 'ignored' | 'unsupported
 /** Reads `queuebell-…` metadata, so that a quirk is found out once and not by each new process. */
 function learnQuirks(bucket: OpenBucket, metadata: Record<string, string> | undefined): void {
   const conditions = metadata?.[CONDITIONS_META]
-  if (conditions === 'ignored' || conditions === 'unsupported') without(bucket, conditions)
+  if (conditions === 'ignored' || conditions === 'unsupported') degradeConditions(bucket, conditions)
   if (metadata?.[ETAG_META] === 'bare') bucket.quirks.bareEtag = true
 }
 

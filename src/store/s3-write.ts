@@ -1,7 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { Saved, Version } from '../model/store.ts'
 import { refusalOf, toStoreError } from './s3-errors.ts'
-import { address, type Found, NoObject, type OpenBucket, pause, read, send, twice, without } from './s3-requests.ts'
+import {
+  address,
+  degradeConditions,
+  type Found,
+  NoObject,
+  type OpenBucket,
+  pause,
+  read,
+  send,
+  twice,
+} from './s3-requests.ts'
 
 const ATTEMPTS = 5
 
@@ -21,7 +31,7 @@ interface Job {
   attempt: number
 }
 
-/** Writes if the object is still at `version` (`undefined`: if there is none), through all answers that do not settle it. */
+/** Writes if the object is still at `version` (`undefined`: if it does not exist), and retries answers that settle nothing. */
 export async function compareAndSwap(
   bucket: OpenBucket,
   key: string,
@@ -62,7 +72,7 @@ async function afterRefusal(bucket: OpenBucket, job: Job, error: unknown): Promi
       return job.attempt < 3 ? 'again' : 'conflict'
     case 'unsupported':
       if (bucket.quirks.conditions === 'unsupported') throw fail
-      without(bucket, 'unsupported')
+      degradeConditions(bucket, 'unsupported')
       return 'again'
     case 'missing':
       if (job.at === undefined) throw fail
@@ -80,14 +90,14 @@ async function afterRefusal(bucket: OpenBucket, job: Job, error: unknown): Promi
   }
 }
 
-/** Looks what lies there after a write that was refused or not answered. */
+/** Looks at the object after a write that was refused or not answered. */
 async function compare(bucket: OpenBucket, job: Job, refusal: 'changed' | 'unsure'): Promise<Saved | 'again'> {
   const found = await twice(bucket, 'read', job.key, () => read(bucket, job.key))
   if (job.mayBeDone && found && isOurs(job, found)) return { version: found.version }
   if (!found) return job.at === undefined ? 'again' : createAnew(bucket, job)
   if (found.version !== job.at) return 'conflict'
   if (refusal === 'unsure') return 'again'
-  // Refused although nothing moved: this store reads the quotes of an ETag in another way.
+  // Refused although nothing changed: this store treats the quotes of an ETag differently.
   if (job.bothTried) {
     bucket.warn(
       `state: the store refused to replace ${address(bucket, job.key)} although it had not changed: does something before it change its ETags?`,
@@ -104,7 +114,7 @@ function isOurs(job: Job, found: Found): boolean {
   return found.writeId === undefined ? found.text === job.text : found.writeId === job.id
 }
 
-/** Accepted without an ETag: what was written has to be asked for. Where all is as before, it was not the store that answered. */
+/** Accepted without an ETag, so the object is read back. If nothing has changed, something other than the store answered. */
 async function afterSilence(bucket: OpenBucket, job: Job): Promise<Saved> {
   const found = await read(bucket, job.key)
   if (found && isOurs(job, found)) return { version: found.version }

@@ -1,7 +1,7 @@
 import { type Saved, type Store, type Stored, StoreError, type Version } from '../model/store.ts'
 import { createS3Client, type S3Config } from './s3-client.ts'
 import { refusalOf } from './s3-errors.ts'
-import { address, type Condition, list, type OpenBucket, read, send, twice, without } from './s3-requests.ts'
+import { address, type Condition, degradeConditions, list, type OpenBucket, read, send, twice } from './s3-requests.ts'
 import { compareAndSwap } from './s3-write.ts'
 
 /**
@@ -67,8 +67,8 @@ function mayNotRead(bucket: OpenBucket, key: string): StoreError {
 }
 
 /**
- * Writes a small object twice as if it were new, then over a version that it never had. A store that takes this
- * does not keep the conditions. Done when state is first made, before it is written.
+ * Writes a small object twice as if it were new, then over a version that it never had. A store that accepts this
+ * ignores the conditions. Done when state is first made, before it is written.
  */
 async function checkConditions(bucket: OpenBucket): Promise<void> {
   const attempt = (condition: Condition) => async (): Promise<boolean> => {
@@ -77,7 +77,7 @@ async function checkConditions(bucket: OpenBucket): Promise<void> {
       return true
     } catch (error) {
       const refusal = refusalOf(error)
-      if (refusal === 'unsupported') without(bucket, 'unsupported')
+      if (refusal === 'unsupported') degradeConditions(bucket, 'unsupported')
       // Where only the state itself may be written, nothing can be tried: AWS's own behaviour is assumed.
       if (['changed', 'busy', 'missing', 'forbidden', 'unsupported'].includes(refusal)) return false
       throw error
@@ -86,6 +86,6 @@ async function checkConditions(bucket: OpenBucket): Promise<void> {
   const taken = (condition: Condition) => twice(bucket, 'write', 'conditions-check', attempt(condition))
   const newTwice = (await taken('new')) && (await taken('new'))
   const neverHad: Condition = { at: `"${'0'.repeat(32)}"`, bare: false }
-  if (bucket.quirks.conditions === 'kept' && (newTwice || (await taken(neverHad)))) without(bucket, 'ignored')
+  if (bucket.quirks.conditions === 'kept' && (newTwice || (await taken(neverHad)))) degradeConditions(bucket, 'ignored')
   bucket.checked = true
 }

@@ -1,6 +1,13 @@
 import { dnsName, isDns } from '../config/targets.ts'
-import type { DnsName, Source, Target } from '../model/config.ts'
-import { type Config, ConfigError, type Discovery, type Endpoint } from '../model/config.ts'
+import {
+  type Config,
+  ConfigError,
+  type Discovery,
+  type DnsName,
+  type Endpoint,
+  type Source,
+  type Target,
+} from '../model/config.ts'
 import type { Log } from '../model/io.ts'
 import type { Observation } from '../model/observation.ts'
 import { emptyReadings } from '../signals/readings.ts'
@@ -8,7 +15,7 @@ import type { load } from './load.ts'
 import { groupOf, nameOf, parseTargets } from './parse.ts'
 import { inShard, isIn } from './shards.ts'
 
-/** What each source named last, by its id: what holds while it cannot be used. */
+/** What each source named last, by its id: it is used while the source cannot be. */
 export type LastTargets = Readonly<Record<string, readonly Target[]>>
 
 /** The endpoints of one run. */
@@ -30,7 +37,7 @@ interface Options {
 
 /**
  * Finds the endpoints of this run: those of the variables, and those that the sources name. A source that cannot be
- * read, or whose list is not valid, counts as it was last and is told as unread.
+ * read, or whose list is not valid, keeps its last list and is reported as unread.
  * @throws {ConfigError} when the variables do not fit what was found.
  */
 export async function discover(config: Config, last: LastTargets, options: Options): Promise<Discovered> {
@@ -43,7 +50,7 @@ export async function discover(config: Config, last: LastTargets, options: Optio
   const fixed = lists.flatMap(({ targets }) => targets.filter(({ url }) => !isDns(url)))
   const names = await askNames(namesOf(config, discovery, lists), last, options)
   const expanded = discovery.expand([...fixed, ...names.flatMap(({ targets }) => targets)])
-  if ('problems' in expanded) throw new ConfigError(expanded.problems)
+  if (!expanded.ok) throw new ConfigError(expanded.problems)
   const mine = inShard({ ...expanded.config, ...(config.shard ? { shard: config.shard } : {}) })
   const asked = [...lists, ...names]
   return {
@@ -64,23 +71,21 @@ export async function discover(config: Config, last: LastTargets, options: Optio
 interface Asked {
   id: string
   targets: readonly Target[]
-  /** It could not be used, and it is for this shard to tell. */
+  /** It could not be used, and this shard is the one to report it. */
   told: boolean
 }
 
-/** A list is told of by the first shard alone, a name by the one that its group belongs to. */
+/** Only the first shard reports a list; a name is reported by the shard that its group belongs to. */
 function askLists(config: Config, discovery: Discovery, last: LastTargets, options: Options): Promise<Asked[]> {
   const sources = discovery.sources.filter(({ kind }) => kind !== 'dns')
   const { variable, taken } = discovery
   return Promise.all(
     sources.map(async (source) => {
       const loaded = await options.load(source)
-      const list =
-        'text' in loaded ? parseTargets(loaded.text, { backend: config.backend, variable, taken }) : undefined
-      if (list && 'targets' in list) return { id: source.id, targets: list.targets, told: false }
-      const problems = list?.problems ?? [
-        `${variable}: ${source.id}: ${'unread' in loaded ? loaded.unread : 'no text'}`,
-      ]
+      const text = loaded.ok && 'text' in loaded ? loaded.text : undefined
+      const list = text === undefined ? undefined : parseTargets(text, { backend: config.backend, variable, taken })
+      if (list?.ok) return { id: source.id, targets: list.targets, told: false }
+      const problems = list?.problems ?? [`${variable}: ${source.id}: ${loaded.ok ? 'no text' : loaded.why}`]
       const kept = keep(source, problems, last, options)
       return { ...kept, told: (config.shard?.index ?? 1) === 1 }
     }),
@@ -91,8 +96,10 @@ function askNames(names: readonly (Source & DnsName)[], last: LastTargets, optio
   return Promise.all(
     names.map(async (name) => {
       const loaded = await options.load(name)
-      if ('addresses' in loaded) return { id: name.id, targets: replicasOf(name, loaded.addresses), told: false }
-      const why = 'unread' in loaded ? loaded.unread : 'no address'
+      if (loaded.ok && 'addresses' in loaded) {
+        return { id: name.id, targets: replicasOf(name, loaded.addresses), told: false }
+      }
+      const why = loaded.ok ? 'no address' : loaded.why
       return { ...keep(name, [`${name.id}: ${why}`], last, options), told: true }
     }),
   )
@@ -108,10 +115,8 @@ function keep({ id }: Source, problems: readonly string[], last: LastTargets, { 
 /** The names of the variables and of the lists, each once, as far as their groups are this shard's. */
 function namesOf(config: Config, discovery: Discovery, lists: readonly Asked[]): (Source & DnsName)[] {
   const listed = lists.flatMap(({ targets }) => targets.filter(({ url }) => isDns(url)))
-  const read = listed.map(({ name, url }) => dnsName(url, name))
-  const names = [...discovery.sources, ...read].flatMap((source) =>
-    typeof source !== 'string' && source.kind === 'dns' ? [source] : [],
-  )
+  const read = listed.map(({ name, url }) => dnsName(url, name)).flatMap((one) => (one.ok ? [one.name] : []))
+  const names = [...discovery.sources, ...read].flatMap((source) => (source.kind === 'dns' ? [source] : []))
   const unique = new Map(names.map((name) => [`${name.group} ${name.id}`, name]))
   return [...unique.values()].filter(({ group }) => !config.shard || isIn({ name: group, group }, config.shard))
 }

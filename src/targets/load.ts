@@ -1,12 +1,15 @@
 import { lookup } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { GetObjectCommand } from '@aws-sdk/client-s3'
+import { withDeadline } from '../http/deadline.ts'
 import { get, openDispatcher } from '../http/get.ts'
 import type { Source } from '../model/config.ts'
-import { createS3Client, withDeadline } from '../store/s3-client.ts'
+import { briefly } from '../model/failure.ts'
+import type { Fallible } from '../model/fallible.ts'
+import { createS3Client } from '../store/s3-client.ts'
 
-/** The text of a list, the addresses of a name, or why there is neither, in words without a secret. */
-export type Loaded = { text: string } | { addresses: string[] } | { unread: string }
+/** The text of a list or the addresses of a name; a failure shows no secret. */
+export type Loaded = Fallible<{ text: string } | { addresses: string[] }>
 
 /** Milliseconds for one source. */
 const TIMEOUT = 5_000
@@ -18,18 +21,18 @@ export async function load(source: Source): Promise<Loaded> {
   try {
     switch (source.kind) {
       case 'file':
-        return { text: await readFile(source.path, 'utf8') }
+        return { ok: true, text: await readFile(source.path, 'utf8') }
       case 'http':
         return await loadHttp(source)
       case 's3':
-        return { text: await withDeadline(TIMEOUT, (signal) => loadS3(source, signal)) }
+        return { ok: true, text: await withDeadline(TIMEOUT, (signal) => loadS3(source, signal), { abandon: true }) }
       case 'dns':
-        return await withDeadline(TIMEOUT, () => resolve(new URL(source.url).hostname))
+        return await withDeadline(TIMEOUT, () => resolve(new URL(source.url).hostname), { abandon: true })
       default:
         return source satisfies never
     }
   } catch (error) {
-    return { unread: causeOf(error) }
+    return { ok: false, why: causeOf(error) }
   }
 }
 
@@ -44,9 +47,8 @@ async function loadHttp(source: Extract<Source, { kind: 'http' }>): Promise<Load
       dispatcher: connections.dispatcher,
       onChunk: (chunk) => chunks.push(chunk),
     })
-    if (got.ok) return { text: Buffer.concat(chunks).toString('utf8') }
-    const { kind, status, code, detail } = got.failure
-    return { unread: [kind, status, code, detail].filter((part) => part !== undefined).join(', ') }
+    if (got.ok) return { ok: true, text: Buffer.concat(chunks).toString('utf8') }
+    return { ok: false, why: briefly(got.failure) }
   } finally {
     await connections.close()
   }
@@ -64,15 +66,15 @@ async function loadS3(source: Extract<Source, { kind: 's3' }>, abortSignal: Abor
 }
 
 /**
- * IPv4 and IPv6 addresses of a name, sorted; an address stands for itself. A name with neither is a failure. The system
- * is asked, not its name server alone: only it knows the hosts file and completes a short name such as `vllm-headless`
+ * IPv4 and IPv6 addresses of a name, sorted; an address stands for itself. A name with neither is a failure. The
+ * system is asked, not just its name server: only it knows the hosts file and completes a short name such as `vllm-headless`
  * from its search list, as a connection to that name would.
  */
 async function resolve(host: string): Promise<Loaded> {
   const literal = host.replace(/^\[|\]$/g, '')
-  if (/^[\d.]+$/.test(literal) || literal.includes(':')) return { addresses: [literal] }
+  if (/^[\d.]+$/.test(literal) || literal.includes(':')) return { ok: true, addresses: [literal] }
   const found = await lookup(host, { all: true })
-  return { addresses: [...new Set(found.map(({ address }) => address))].sort() }
+  return { ok: true, addresses: [...new Set(found.map(({ address }) => address))].sort() }
 }
 
 /** The system's or S3's own word for it: ENOENT, NoSuchKey. Messages may hold addresses with keys in them. */

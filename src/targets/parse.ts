@@ -1,8 +1,11 @@
 import { checkNames, endpointAt } from '../config/endpoints.ts'
 import { environmentOf } from '../config/environment.ts'
 import { dnsName, ENDPOINT_NAME, GROUP_NAME, isDns } from '../config/targets.ts'
+import { failed } from '../config/values.ts'
 import type { Backend } from '../model/backend.ts'
 import type { Endpoint, Target } from '../model/config.ts'
+import type { Fallible } from '../model/fallible.ts'
+import { isRecord, parseJson } from '../model/json.ts'
 
 /** What the names of a list are checked against. */
 export interface ListOptions {
@@ -15,15 +18,18 @@ export interface ListOptions {
 
 /**
  * Reads a list of targets in the form of Prometheus' http_sd and file_sd: `[{ "targets": ["host:port"], "labels": { … } }]`
- * with the labels `name`, `group`, `__scheme__` and `__metrics_path__`; others are let be. One that has no name is
+ * with the labels `name`, `group`, `__scheme__` and `__metrics_path__`; others are ignored. A target without a name is
  * called by its host and port. https://prometheus.io/docs/prometheus/latest/http_sd/
  * @returns every target, or all problems together: a list that is wrong in one place is not used at all.
  */
-export function parseTargets(text: string, options: ListOptions): { targets: Target[] } | { problems: string[] } {
+export function parseTargets(
+  text: string,
+  options: ListOptions,
+): Fallible<{ targets: Target[] }, { problems: string[] }> {
   const json = parseJson(text)
   if (!Array.isArray(json)) {
     const form = '[{ "targets": ["10.0.0.5:8000"], "labels": { "name": "a", "group": "chat" } }]'
-    return { problems: [`${options.variable}: the list is no JSON of the form ${form}`] }
+    return { ok: false, problems: [`${options.variable}: the list is no JSON of the form ${form}`] }
   }
   const problems: string[] = []
   const targets = json.flatMap((entry: unknown, i) => readEntry(entry, `entry ${i + 1}`, problems))
@@ -43,7 +49,7 @@ export function parseTargets(text: string, options: ListOptions): { targets: Tar
     if (seen.has(name)) problems.push(`${name} is configured already; each needs a name of its own`)
   }
   const all = [...problems.map((problem) => `${options.variable}: ${problem}`), ...env.problems]
-  return all.length > 0 ? { problems: all } : { targets: unique }
+  return all.length > 0 ? { ok: false, problems: all } : { ok: true, targets: unique }
 }
 
 export function groupOf(name: string): string | undefined {
@@ -58,20 +64,13 @@ export function nameOf(host: string): string {
   return plain.replace(/^-+(?=[a-z0-9])/, '0--').replace(/-+$/, '--0')
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 function readEntry(entry: unknown, where: string, problems: string[]): Target[] {
-  if (!isObject(entry) || !Array.isArray(entry.targets)) {
+  const found: unknown = isRecord(entry) ? entry.targets : undefined
+  if (!isRecord(entry) || !Array.isArray(found)) {
     problems.push(`${where} has no list "targets"`)
     return []
   }
-  const labels: Record<string, unknown> = isObject(entry.labels) ? entry.labels : {}
+  const labels: Record<string, unknown> = isRecord(entry.labels) ? entry.labels : {}
   const label = (name: string) => String(labels[name] ?? '')
   const scheme = label('__scheme__') || 'http'
   if (scheme !== 'http' && scheme !== 'https') {
@@ -83,34 +82,30 @@ function readEntry(entry: unknown, where: string, problems: string[]): Target[] 
     problems.push(`${where}: __metrics_path__ begins with /`)
     return []
   }
-  return entry.targets.flatMap((target: unknown, i): Target[] => {
-    const at = entry.targets.length > 1 ? `target ${i + 1} of ${where}` : where
+  return found.flatMap((target: unknown, i): Target[] => {
+    const at = found.length > 1 ? `target ${i + 1} of ${where}` : where
     const read = readTarget(target, { name: label('name'), group: label('group'), scheme, path })
-    if (typeof read !== 'string') return [read]
-    problems.push(`${at} ${read}`)
+    if (read.ok) return [read.target]
+    problems.push(`${at} ${read.why}`)
     return []
   })
 }
 
-/** @returns what is wrong, in words that follow "entry 1". */
+/** A failure's words follow "entry 1". */
 function readTarget(
   target: unknown,
   { name, group, scheme, path }: { name: string; group: string; scheme: string; path: string },
-): Target | string {
-  if (typeof target !== 'string') return 'is no text such as 10.0.0.5:8000'
+): Fallible<{ target: Target }> {
+  if (typeof target !== 'string') return failed('is no text such as 10.0.0.5:8000')
   if (isDns(target)) {
     const called = group || name || nameOf(target.replace(/^dns\+\w+:\/\/|[/:].*$/gi, ''))
     const read = dnsName(target, called)
-    return typeof read === 'string' ? `cannot be followed: ${read}` : { name: called, url: target }
+    return read.ok ? { ok: true, target: { name: called, url: target } } : failed(`cannot be followed: ${read.why}`)
   }
-  if (!/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d+)?$/i.test(target)) return 'is no host:port such as 10.0.0.5:8000'
-  if (group !== '' && !GROUP_NAME.test(group)) return `has no proper group: a group has a-z, 0-9 and - inside`
+  if (!/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d+)?$/i.test(target)) return failed('is no host:port such as 10.0.0.5:8000')
+  if (group !== '' && !GROUP_NAME.test(group)) return failed('has no proper group: a group has a-z, 0-9 and - inside')
   const own = name || nameOf(target.replace(/[[\]]/g, ''))
   const full = group === '' ? own : `${group}/${own}`
-  if (!ENDPOINT_NAME.test(full)) return 'has no proper name: a name has a-z, 0-9 and - inside'
-  return { name: full, url: `${scheme}://${target}${path}` }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> & { targets: unknown[] } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (!ENDPOINT_NAME.test(full)) return failed('has no proper name: a name has a-z, 0-9 and - inside')
+  return { ok: true, target: { name: full, url: `${scheme}://${target}${path}` } }
 }

@@ -1,15 +1,16 @@
 import type { Config, Endpoint, Shard } from '../model/config.ts'
+import type { Fallible } from '../model/fallible.ts'
 
-/** Reads `2/8`, the second of eight. @returns what is wrong with it, as text. */
-export function parseShard(text: unknown): Shard | string {
-  const wrong = `may be such as "2/8", the second of eight, of at most ${MOST}`
+/** Reads `2/8`, the second of eight. */
+export function parseShard(text: unknown): Fallible<{ shard: Shard }> {
+  const why = `may be such as "2/8", the second of eight, of at most ${MOST}`
   const [, index = 0, of = 0] = (typeof text === 'string' ? (/^(\d{1,3})\/(\d{1,3})$/.exec(text) ?? []) : []).map(
     Number,
   )
-  return index >= 1 && index <= of && of <= MOST ? { index, of } : wrong
+  return index >= 1 && index <= of && of <= MOST ? { ok: true, shard: { index, of } } : { ok: false, why }
 }
 
-/** More functions than that write more state objects than a person can look through. */
+/** More shards would write more state objects than a person can look through. */
 const MOST = 100
 
 /** The part of the configuration that is this shard's: every endpoint belongs to exactly one shard of all. */

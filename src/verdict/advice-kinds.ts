@@ -1,8 +1,7 @@
-import type { Failure } from '../model/failure.ts'
-
 /**
- * What to do, as data; the words are in the catalogues. The prefix of a key names the only server whose settings its
- * words may contain; keys without a prefix name no setting.
+ * What to do where it depends on the verdict or the server, as data; the words are in the catalogues. What depends on
+ * the rule alone is the `todo` of the rule's words. The prefix of a key names the only server whose settings its words
+ * may contain; keys without a prefix name no setting.
  */
 export type Advice =
   | { key: 'more-replicas' }
@@ -27,34 +26,16 @@ export type Advice =
   | { key: 'llamacpp-more-cache' }
   | { key: 'ollama-more-at-once' }
   | { key: 'ollama-queue' }
-  | { key: 'ollama-keep-alive' }
   | { key: 'ollama-other-model' }
   | { key: 'ollama-pull' }
   | { key: 'ollama-vram'; share: number }
-  | { key: 'openai-busy' }
-  | { key: 'openai-slow' }
   | { key: 'openai-model' }
+  | { key: 'blocks-held' }
   | { key: 'vllm-metrics' }
   | { key: 'sglang-metrics' }
   | { key: 'llamacpp-metrics' }
-  | { key: 'model-name' }
-  | { key: 'metrics-missing' }
-  | { key: 'metrics-doubted' }
-  | { key: 'dcgm-memory' }
-  | { key: 'dcgm-cooling' }
-  | { key: 'dcgm-lost' }
-  | { key: 'xid'; code: number; isSaid: boolean }
-  | { key: 'gateway-observer' }
+  | { key: 'xid'; code: number }
   | { key: 'gateway-upstream' }
   | { key: 'gateway-rejected' }
-  | { key: 'gateway-stale' }
-  | { key: 'gateway-queue' }
-  | { key: 'gateway-parked' }
   | { key: 'gateway-cache' }
-  | { key: 'worker-silent' }
-  | { key: 'worker-never' }
-  | { key: 'worker-failed' }
-  | { key: 'watcher-gap' }
-  | { key: 'state-broken' }
   | { key: 'own-network' }
-  | { key: 'failure'; failure: Failure; canary: boolean }

@@ -1,5 +1,3 @@
-import type { Backend } from '../model/backend.ts'
-import type { Failure } from '../model/failure.ts'
 import type { AlertContext, Notification, VerdictKind } from '../model/notification.ts'
 import type { Advice } from './advice-kinds.ts'
 
@@ -8,74 +6,25 @@ const ROOM = 0.75
 /** `gpu_memory_utilization` from here on leaves no room to raise it. */
 const UTILISATION_TOP = 0.95
 
-/** At most two pieces of advice, the most useful first; none where nothing is known to help. */
-export function advice(fact: Notification): Advice[] {
-  return adviceFor(fact).slice(0, 2)
-}
+/** What helps where the verdict does not say, by what the endpoint shows. */
+type ByContext = (context: AlertContext) => Advice[]
 
-function adviceFor(fact: Notification): Advice[] {
-  const { rule, context } = fact
-  switch (rule) {
-    case 'waiting':
-    case 'inflight':
-    case 'growth':
-    case 'queue_wait':
-    case 'ttft':
-    case 'itl':
-    case 'throughput':
-    case 'stalled':
-    case 'errors':
-    case 'kv_cache':
-    case 'preemptions':
-    case 'sibling':
-    case 'prefix_hits':
-      return context ? byVerdict(rule, context) : []
-    case 'down':
-      return fact.failure ? whenDown(fact.failure, context?.backend) : []
-    case 'blind':
-      return whenBlind(fact)
-    case 'gpu_memory':
-      return [{ key: 'dcgm-memory' }]
-    case 'gpu_temperature':
-      return [{ key: 'dcgm-cooling' }]
-    case 'gpu_xid':
-      return fact.value ? [{ key: 'xid', code: fact.value, isSaid: true }] : []
-    case 'gpu_lost':
-      return [{ key: 'dcgm-lost' }]
-    case 'observer':
-      return [{ key: 'gateway-observer' }]
-    case 'upstream':
-      return [{ key: 'gateway-upstream' }]
-    case 'rejected':
-      return [{ key: 'gateway-rejected' }]
-    case 'stale':
-      return [{ key: 'gateway-stale' }]
-    case 'queue_full':
-      return [{ key: 'gateway-queue' }]
-    case 'parked':
-      return [{ key: 'gateway-parked' }]
-    case 'canary':
-    case 'busy':
-    case 'cold_load':
-      return whenCanary(rule, context)
-    case 'heartbeat':
-      if (fact.beat?.failed) return [{ key: 'worker-failed' }]
-      return [{ key: fact.beat?.never ? 'worker-never' : 'worker-silent' }]
-    case 'gap':
-      return [{ key: 'watcher-gap' }]
-    case 'state-broken':
-      return [{ key: 'state-broken' }]
-    default:
-      return [] // a rule of another version
+/**
+ * Advice of a rule about an engine: by the verdict, else what `unexplained` says. A gateway has no engine of its own,
+ * so only the rule says what helps there.
+ */
+export function ofEngine(unexplained: ByContext = lookWhich, onGateway: ByContext = refusesRequests) {
+  return ({ context }: Notification): Advice[] => {
+    if (!context) return []
+    return context.backend === 'gateway' ? onGateway(context) : byVerdict(context, unexplained)
   }
 }
 
-function byVerdict(rule: string, context: AlertContext): Advice[] {
+function byVerdict(context: AlertContext, unexplained: ByContext): Advice[] {
   const kind: VerdictKind | undefined = context.verdict?.kind
-  if (context.backend === 'gateway') return ofGateway(rule, context)
-  if (rule === 'stalled' || kind === 'stalled') return [{ key: 'restart-hung' }]
-  if (rule === 'prefix_hits') return whenHitsFell(context)
   switch (kind) {
+    case 'stalled':
+      return [{ key: 'restart-hung' }]
     case 'restarted':
       return [{ key: 'why-restarted' }]
     case 'load-grew':
@@ -88,35 +37,46 @@ function byVerdict(rule: string, context: AlertContext): Advice[] {
     case 'cache-full':
       return [...cacheFull(context), { key: 'more-replicas' }]
     case 'broke':
-      return [...gpuXid(context), { key: 'look-at-gpu' }]
+      return lookAtGpu(context)
     case undefined:
-      return withoutVerdict(rule, context)
+      return unexplained(context)
     default:
       return kind satisfies never
   }
 }
 
-function ofGateway(rule: string, context: AlertContext): Advice[] {
-  if (rule === 'errors') return [{ key: context.failedBy === undefined ? 'read-log' : 'gateway-upstream' }]
-  return [{ key: rule === 'kv_cache' ? 'gateway-cache' : 'gateway-rejected' }]
+function lookWhich(context: AlertContext): Advice[] {
+  return [...gpuXid(context), { key: 'look-which' }]
 }
 
-function withoutVerdict(rule: string, context: AlertContext): Advice[] {
-  switch (rule) {
-    case 'kv_cache':
-    case 'preemptions':
-      return cacheFull(context)
-    case 'sibling':
-      return [...gpuXid(context), { key: 'take-out' }]
-    case 'throughput':
-    case 'itl':
-      return [...gpuXid(context), { key: 'look-at-gpu' }]
-    case 'errors':
-      // TGI and TEI refuse what is above --max-concurrent-requests, by this name.
-      return [{ key: context.failedBy === 'overloaded' ? 'more-replicas' : 'read-log' }]
-    default:
-      return [...gpuXid(context), { key: 'look-which' }]
-  }
+export function lookAtGpu(context: AlertContext): Advice[] {
+  return [...gpuXid(context), { key: 'look-at-gpu' }]
+}
+
+export function takeOut(context: AlertContext): Advice[] {
+  return [...gpuXid(context), { key: 'take-out' }]
+}
+
+export function restartHung({ context, held }: Notification): Advice[] {
+  return context && held?.by === undefined ? [{ key: 'restart-hung' }] : []
+}
+
+/** Where it is known what holds the work, the rule's own words say what helps: neither GPU nor restart nor replica. */
+export function whenStuck(notification: Notification): Advice[] {
+  return notification.held?.by === undefined ? ofEngine(() => [])(notification) : []
+}
+
+/** TGI and TEI call what they refuse above --max-concurrent-requests `overloaded`. */
+export function whenFailing({ failedBy }: AlertContext): Advice[] {
+  return [{ key: failedBy === 'overloaded' ? 'more-replicas' : 'read-log' }]
+}
+
+export function whenGatewayFails({ failedBy }: AlertContext): Advice[] {
+  return [{ key: failedBy === undefined ? 'read-log' : 'gateway-upstream' }]
+}
+
+function refusesRequests(): Advice[] {
+  return [{ key: 'gateway-rejected' }]
 }
 
 /**
@@ -152,7 +112,7 @@ function moreAtOnce(context: AlertContext): Advice[] {
  * SGLang: docs.sglang.io, hyperparameter tuning (mem-fraction-static is weights + KV pool; max-running-requests).
  * llama.cpp: tools/server/README (--ctx-size is the whole cache, --parallel divides it).
  */
-function cacheFull(context: AlertContext): Advice[] {
+export function cacheFull(context: AlertContext): Advice[] {
   switch (context.backend) {
     case 'vllm': {
       const utilisation = settingOf(context, 'gpu_memory_utilization', 1)
@@ -169,6 +129,12 @@ function cacheFull(context: AlertContext): Advice[] {
     default:
       return []
   }
+}
+
+/** Full with nothing running, it is not too small: its blocks are not given back (transfers that were aborted, a leak). */
+export function whenCacheFull(notification: Notification): Advice[] {
+  if (notification.context?.numbers.running === 0) return [{ key: 'blocks-held' }]
+  return ofEngine(cacheFull, () => [{ key: 'gateway-cache' }])(notification)
 }
 
 /** Tokens that vLLM's KV cache holds: `num_gpu_blocks` × `block_size` of `vllm:cache_config_info`. */
@@ -195,43 +161,41 @@ function whatIsLonger(context: AlertContext): 'prompts' | 'answers' | 'both' {
   return prompts >= answers ? 'prompts' : 'answers'
 }
 
-function gpuXid(context: AlertContext): Advice[] {
-  return context.gpu?.xid ? [{ key: 'xid', code: context.gpu.xid, isSaid: false }] : []
+function gpuXid({ gpu }: AlertContext): Advice[] {
+  return gpu?.xid ? [{ key: 'xid', code: gpu.xid }] : []
 }
 
 /** Requests with one beginning must meet at one replica; after a restart the cache is empty and fills by itself. */
-function whenHitsFell(context: AlertContext): Advice[] {
-  if (context.restarted || context.verdict?.kind === 'restarted') return [{ key: 'cache-warms-up' }]
-  const isOff = /^false$/i.test(context.settings?.enable_prefix_caching ?? '')
-  if (context.backend === 'vllm' && isOff) return [{ key: 'vllm-prefix-caching-off' }]
-  return [{ key: 'routing' }]
+export function whenHitsFell({ context }: Notification): Advice[] {
+  if (!context) return []
+  const { backend, verdict, restarted, settings } = context
+  if (verdict?.kind === 'stalled') return [{ key: 'restart-hung' }]
+  if (restarted || verdict?.kind === 'restarted') return [{ key: 'cache-warms-up' }]
+  const isOff = /^false$/i.test(settings?.enable_prefix_caching ?? '')
+  return [{ key: backend === 'vllm' && isOff ? 'vllm-prefix-caching-off' : 'routing' }]
 }
 
 /** Metrics have to be switched on: SGLang answers 404 without --enable-metrics, llama.cpp 501 without --metrics. */
-function whenDown(failure: Failure, backend: Backend | undefined): Advice[] {
-  if (failure.kind === 'not-found' && backend === 'sglang') return [{ key: 'sglang-metrics' }]
-  if (failure.status === 501 && backend === 'llamacpp') return [{ key: 'llamacpp-metrics' }]
-  return [{ key: 'failure', failure, canary: backend === 'ollama' || backend === 'openai' }]
+export function whenDown({ failure, context }: Notification): Advice[] {
+  if (failure?.kind === 'not-found' && context?.backend === 'sglang') return [{ key: 'sglang-metrics' }]
+  if (failure?.status === 501 && context?.backend === 'llamacpp') return [{ key: 'llamacpp-metrics' }]
+  return []
 }
 
 /** vLLM: --disable-log-stats takes the `vllm:` families away. Ollama: docs/faq and `ollama pull`. */
-function whenBlind(fact: Notification): Advice[] {
-  const backend = fact.context?.backend
-  if (fact.unread !== undefined) return []
-  if (fact.modelMissing !== undefined) {
-    if (backend === 'ollama') return [{ key: 'ollama-pull' }]
-    return [{ key: backend === 'openai' ? 'openai-model' : 'model-name' }]
+export function whenBlind({ context, unread, modelMissing, missing, doubted }: Notification): Advice[] {
+  if (unread !== undefined) return []
+  if (modelMissing !== undefined) {
+    if (context?.backend === 'ollama') return [{ key: 'ollama-pull' }]
+    return context?.backend === 'openai' ? [{ key: 'openai-model' }] : []
   }
-  if (fact.doubted !== undefined && fact.missing === undefined) return [{ key: 'metrics-doubted' }]
-  if (backend === 'vllm') return [{ key: 'vllm-metrics' }]
-  return [{ key: 'metrics-missing' }]
+  const isOnlyDoubted = doubted !== undefined && missing === undefined
+  return context?.backend === 'vllm' && !isOnlyDoubted ? [{ key: 'vllm-metrics' }] : []
 }
 
 /** Ollama: docs/faq, "How does Ollama handle concurrent requests" and "How do I keep a model loaded in memory". */
-function whenCanary(rule: 'canary' | 'busy' | 'cold_load', context: AlertContext | undefined): Advice[] {
-  if (context?.backend !== 'ollama') return [{ key: rule === 'busy' ? 'openai-busy' : 'openai-slow' }]
-  if (rule === 'cold_load') return [{ key: 'ollama-keep-alive' }]
-  if (rule === 'busy') return [{ key: 'ollama-queue' }]
+export function slowCanary({ context }: Notification): Advice[] {
+  if (context?.backend !== 'ollama') return []
   if (context.canary?.status === 'other-model') return [{ key: 'ollama-other-model' }]
   const share = context.canary?.vramShare
   if (share !== undefined && share < 0.99) return [{ key: 'ollama-vram', share }, { key: 'ollama-more-at-once' }]

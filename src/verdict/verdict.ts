@@ -1,7 +1,7 @@
 import type { Verdict } from '../model/notification.ts'
 
 /** What the endpoint did in the span that is judged: since the last run, widened until 20 requests have finished. Unknown is absent. */
-export interface Work {
+export interface Workload {
   /** Length of the span. */
   seconds: number
   /** Requests finished in the span. */
@@ -27,7 +27,7 @@ export interface Work {
 }
 
 /** The same endpoint's usual values: medians over at least an hour; `undefined` while the past is shorter. */
-export interface PastWork {
+export interface PastWorkload {
   arrivalsPerSecond?: number
   /** The highest tokens a second that it sustained. */
   ceiling?: number
@@ -81,12 +81,12 @@ const SLOWER_THAN_A_FULL_CACHE = 2.5
  * well below the ceiling: otherwise the batch is just bigger. Where tokens are unknown (embeddings), finished requests
  * a second against the usual arrivals take their place.
  */
-export function verdict(now: Work, past: PastWork): Verdict | undefined {
+export function verdict(now: Workload, past: PastWorkload): Verdict | undefined {
   const kind = kindOf(now, past)
   return kind && { kind, ...ratios(now, past) }
 }
 
-function kindOf(now: Work, past: PastWork): Verdict['kind'] | undefined {
+function kindOf(now: Workload, past: PastWorkload): Verdict['kind'] | undefined {
   if (now.restarted) return 'restarted'
   if (now.noProgress) return 'stalled'
   if (!isStrained(now, past)) return undefined
@@ -100,13 +100,13 @@ function kindOf(now: Work, past: PastWork): Verdict['kind'] | undefined {
   return isMuchSlower(now, past, arrivals !== undefined) ? 'broke' : undefined
 }
 
-function isStrained(now: Work, past: PastWork): boolean {
+function isStrained(now: Workload, past: PastWorkload): boolean {
   const slower = ratio(now.timePerToken, past.timePerToken) ?? 1
   return (now.waiting ?? 0) >= 1 || slower >= 1.3 || (now.kvCache ?? 0) >= CACHE_TOP
 }
 
 /** How many times the usual arrivals, when that is more than chance; the count of arrivals varies by its square root. */
-function arrivalsUp(now: Work, past: PastWork): number | undefined {
+function arrivalsUp(now: Workload, past: PastWorkload): number | undefined {
   const times = ratio(now.arrivalsPerSecond, past.arrivalsPerSecond)
   if (times === undefined || times < ARRIVALS_UP) return undefined
   const usual = (past.arrivalsPerSecond ?? 0) * now.seconds
@@ -119,7 +119,7 @@ function arrivalsUp(now: Work, past: PastWork): number | undefined {
  * Tokens come before their request finishes, so while work slows down or piles up there are more tokens for each
  * finished request although no request is longer: then tokens for each request that came are the proof.
  */
-function lengthUp(now: Work, past: PastWork): number | undefined {
+function lengthUp(now: Workload, past: PastWorkload): number | undefined {
   const finished = now.finished ?? 0
   if (finished < ENOUGH) return undefined
   const came = (now.arrivalsPerSecond ?? 0) * now.seconds
@@ -131,14 +131,14 @@ function lengthUp(now: Work, past: PastWork): number | undefined {
   return times >= Math.max(HEAVIER, 1 + CHANCE / Math.sqrt(finished)) ? times : undefined
 }
 
-function worksAtCeiling(now: Work, past: PastWork): boolean {
+function worksAtCeiling(now: Workload, past: PastWorkload): boolean {
   const ofCeiling = ratio(now.tokensPerSecond, past.ceiling)
   if (ofCeiling !== undefined) return ofCeiling >= AT_CEILING
   const ofUsual = ratio(now.tokensPerSecond, past.tokensPerSecond) ?? finishRatio(now, past)
   return ofUsual !== undefined && ofUsual >= 0.9
 }
 
-function isCacheFull(now: Work, past: PastWork): boolean {
+function isCacheFull(now: Workload, past: PastWorkload): boolean {
   if (past.preemptionsPerSecond === undefined) return false
   const rate = now.preemptionsPerSecond ?? 0
   const count = rate * now.seconds
@@ -148,12 +148,12 @@ function isCacheFull(now: Work, past: PastWork): boolean {
 }
 
 /** A preempted request leaves the batch, so running / tokens a second is the time of a step without the waits that a full cache causes. */
-function isSlowerThanCacheExplains(now: Work, past: PastWork): boolean {
+function isSlowerThanCacheExplains(now: Workload, past: PastWorkload): boolean {
   const step = ratio(quotient(now.running, now.tokensPerSecond), quotient(past.running, past.tokensPerSecond))
   return step !== undefined && step >= SLOWER_THAN_A_FULL_CACHE
 }
 
-function isMuchSlower(now: Work, past: PastWork, moreArrivals: boolean): boolean {
+function isMuchSlower(now: Workload, past: PastWorkload, moreArrivals: boolean): boolean {
   if (moreArrivals && (ratio(now.tokensPerSecond, past.ceiling) ?? 1) > FEWER) return false
   const slower = ratio(now.timePerToken, past.timePerToken) ?? 1
   if (slower >= SLOWER && (now.finished ?? 0) >= ENOUGH) return true
@@ -162,19 +162,19 @@ function isMuchSlower(now: Work, past: PastWork, moreArrivals: boolean): boolean
 }
 
 /** Fewer requests than usual need fewer tokens: a low speed says something only while the usual number arrives. */
-function isNoLull(now: Work, past: PastWork): boolean {
+function isNoLull(now: Workload, past: PastWorkload): boolean {
   return (ratio(now.arrivalsPerSecond, past.arrivalsPerSecond) ?? 0) >= 0.8
 }
 
 /** Finished requests a second against the usual arrivals, where enough were to be expected. */
-function finishRatio(now: Work, past: PastWork): number | undefined {
+function finishRatio(now: Workload, past: PastWorkload): number | undefined {
   if (now.finished === undefined || past.arrivalsPerSecond === undefined) return undefined
   return past.arrivalsPerSecond * now.seconds >= 20
     ? ratio(now.finished / now.seconds, past.arrivalsPerSecond)
     : undefined
 }
 
-function ratios(now: Work, past: PastWork): Omit<Verdict, 'kind'> {
+function ratios(now: Workload, past: PastWorkload): Omit<Verdict, 'kind'> {
   const all = {
     arrivals: ratio(now.arrivalsPerSecond, past.arrivalsPerSecond),
     tokensPerSecond: ratio(now.tokensPerSecond, past.tokensPerSecond),

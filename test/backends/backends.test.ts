@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { TABLES } from '../../src/backends/backends.ts'
 import type { ScrapedBackend } from '../../src/model/backend.ts'
 import { SIGNALS, type Signal } from '../../src/model/signals.ts'
-import { RULES } from '../../src/rules/catalogue.ts'
 import { missingSignals } from '../../src/rules/missing.ts'
+import { rulesOf, specOf } from '../../src/rules/rules.ts'
 import { readingsOf } from '../scrape/reading.ts'
 
 const BACKENDS = Object.keys(TABLES) as ScrapedBackend[]
@@ -25,21 +25,27 @@ describe.each(BACKENDS)('the table of %s', (backend) => {
     expect([...new Set(series)]).toEqual(series)
   })
 
-  test('combines shares by the largest and requests by adding', () => {
+  test('combines shares by the largest, health by the smallest, and requests by adding', () => {
     for (const [signal, { combine, perSubject }] of rows) {
       const { kind, unit } = SIGNALS[signal]
       if (kind !== 'gauge' || perSubject) continue
-      expect(combine ?? 'sum', signal).toBe(unit === 'requests' ? 'sum' : 'max')
+      const expected = signal === 'engine_healthy' ? 'min' : unit === 'requests' ? 'sum' : 'max'
+      expect(combine ?? 'sum', signal).toBe(expected)
     }
   })
 
-  test('feeds the gauge rules that the catalogue gives this backend', () => {
-    // A recent llama.cpp publishes no KV use; an old one does.
-    const gauges = Object.values(RULES).filter(
-      ({ measure, backends }) => measure.kind === 'gauge' && backends.some((b) => b === backend),
-    )
-    for (const { measure } of gauges)
-      if ('signal' in measure) expect(rows.map(([signal]) => signal)).toContain(measure.signal)
+  test('feeds the rules that this backend has', () => {
+    const published = rows.map(([signal]) => signal)
+    // llama.cpp publishes no times of requests: siblings cannot be compared there.
+    const rules = rulesOf(backend).filter((id) => backend !== 'llamacpp' || id !== 'sibling')
+    for (const id of rules) {
+      const { signals: all, oneIsEnough, absentUntilFirst = [] } = specOf(id).needs ?? { signals: [] }
+      // Without what not every server counts, it judges by the rest.
+      const signals = all.filter((signal) => !absentUntilFirst.includes(signal) || published.includes(signal))
+      const fed = signals.filter((signal) => published.includes(signal))
+      if (oneIsEnough) expect(fed.length, id).toBeGreaterThan(0)
+      else expect(fed, id).toEqual(signals)
+    }
   })
 })
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { runCommand } from '../../src/cli/commands.ts'
 import { serve } from '../scrape/loopback.ts'
@@ -15,21 +16,28 @@ afterEach(() => {
 
 describe('what is typed wrong is said in the first line, with the usage below, and ends with 1', () => {
   test.each([
-    ['invok vllm', 'there is no command invok'],
+    ['invok vllm', 'there is no command invok; did you mean invoke?'],
+    ['docter vllm', 'there is no command docter; did you mean doctor?'],
     ['invoke', 'invoke needs the name of a function'],
-    ['invoke vlm', 'there is no function vlm'],
+    ['invoke vlm', 'there is no function vlm; did you mean vllm?'],
+    ['doctor olama', 'there is no function olama; did you mean ollama?'],
+    ['invoke heartbeat', 'there is no function heartbeat; did you mean heartbeat-check?'],
     ['invoke vllm tgi', 'invoke takes one function, and nothing after it: tgi'],
-    ['invoke vllm --push', 'invoke vllm has no option --push'],
-    ['invoke vllm --evry 5s', "Unknown option '--evry'"],
-    ['invoke vllm --every', "Option '--every <value>' argument missing"],
+    ['invoke vllm --push', 'invoke has no option --push'],
+    ['invoke vllm --evry 5s', 'invoke has no option --evry; did you mean --every?'],
+    ['invoke vllm --dryrun', 'invoke has no option --dryrun; did you mean --dry-run?'],
+    ['invoke vllm -n', 'invoke has no option -n'],
+    ['invoke vllm --json=yes', '--json takes no value: leave out yes'],
+    ['invoke vllm --every --json', '--every needs a value, as in --every 30s'],
+    ['invoke vllm --every', '--every needs a value, as in --every 30s'],
     ['invoke heartbeat-receive --json', 'invoke heartbeat-receive has no option --json'],
     ['invoke heartbeat-receive --serve x', '--serve x: neither a port nor an address with one'],
-    ['doctor vllm --dry-run', 'doctor vllm has no option --dry-run'],
+    ['doctor vllm --dry-run', 'doctor has no option --dry-run'],
     ['doctor heartbeat-receive', 'heartbeat-receive has nothing to check'],
   ])('%s', async (line, words) => {
     expect(await runCommand(line.split(' '))).toBe(1)
     expect(said.join('\n').split('\n')[0]).toContain(words)
-    expect(said.join('\n')).toContain('invoke <function>')
+    expect(said.join('\n')).toMatch(/^ {2}queuebell (invoke|doctor) /m)
   })
 
   test.each(['5', '0s', '25d', 'often'])('--every %s says what it may be', async (every) => {
@@ -61,7 +69,31 @@ describe('a value that lies in the parameter store', () => {
   })
 })
 
+test('a flag that npm took is refused before anything is read', async () => {
+  for (const [name, value] of [
+    ['npm_command', 'run'],
+    ['npm_config_dry_run', 'true'],
+  ] as const)
+    vi.stubEnv(name, value)
+  expect(await runCommand(['invoke', 'vllm'])).toBe(1)
+  vi.unstubAllEnvs()
+  expect(said.join()).toContain('\n  npm run invoke -- vllm --dry-run')
+})
+
 test('without a command, or asked for help, the usage is the answer', async () => {
   expect([await runCommand([]), await runCommand(['invoke', '--help'])]).toEqual([0, 0])
   expect(said).toHaveLength(2)
+})
+
+test('each command has its own help, and says its version', async () => {
+  for (const line of ['invoke --help', 'help doctor', '--version', 'doctor -v'])
+    expect(await runCommand(line.split(' '))).toBe(0)
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+  expect(said.map((text) => /^ {2}queuebell (\w+)/m.exec(text)?.[1] ?? text)).toEqual([
+    'invoke',
+    'doctor',
+    version,
+    version,
+  ])
+  expect(said[0]).toMatch(/--shard 2\/8 +only the second of eight parts/)
 })

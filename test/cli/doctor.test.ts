@@ -68,7 +68,7 @@ describe('an endpoint', () => {
   })
 
   test.each([
-    ['milliseconds', [100, 1000, 10_000], /BLIND +ttft .*not believable as seconds: the smallest bucket ends at 100/],
+    ['milliseconds', [100, 1000, 10_000], /BLIND +ttft .*not believable \(not-seconds: are they milliseconds\?\)/],
     ['seconds to 2.5', [0.1, 1, 2.5], /BLIND +ttft .*the limit 3 s is above the server's largest bucket \(2.5 s\)/],
     ['seconds to 10', [0.1, 1, 10], /ok +ttft +ttft: vllm:time_to_first_token_seconds/],
   ])('whose times have buckets of %s', async (_, bounds, words) => {
@@ -196,4 +196,30 @@ describe('the test push', () => {
     expect(text).toContain('push to the fallback: not taken (401): is NOTIFLY_FALLBACK_TOKEN still valid')
     expect([push.requests.length, spare.requests.length]).toEqual([1, 1])
   })
+})
+
+test("case 216: a router's page is told as such in one line, and ends with 1", async () => {
+  const { url } = await serveText(`${PAGE}vllm:healthy_pods_total{server="http://10.0.0.1:8000"} 1\n`)
+  const [code, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}` })
+  expect(code).toBe(1)
+  expect(text).toContain("vLLM's router, not an engine: watch the engines behind it")
+  expect(text).not.toContain('appears with the first request')
+})
+
+test('case 229: what a newer llama.cpp no longer publishes is not on this version, and ends with 0', async () => {
+  const body = Object.entries({
+    requests_processing: 0,
+    requests_deferred: 0,
+    n_tokens_max: 512,
+    prompt_tokens_total: 9,
+  })
+    .concat(Object.entries({ tokens_predicted_total: 8, n_decode_total: 7, prompt_tokens_cached_total: 0 }))
+    .map(([name, value]) => `llamacpp:${name} ${value}\n`)
+    .join('')
+  const { url } = await serveText(body)
+  vi.stubEnv('LLAMACPP_ENDPOINTS', `a=${url}`)
+  expect(await doctor('llamacpp', { push: false })).toBe(0)
+  expect(said.join('\n')).toMatch(
+    /- +kv_cache +kv_cache: not on this version or set-up \(llamacpp:kv_cache_usage_ratio\)/,
+  )
 })

@@ -44,6 +44,11 @@ test('with a push server the push goes there alone', async () => {
   expect([requests.length, err]).toEqual([1, []])
 })
 
+test('a run without a push server says that the push was printed, not that it was delivered', async () => {
+  await invoke('vllm', { ...JSON_ONLY, json: false })
+  expect(out.join('\n')).toContain('pushes: 1 printed, 0 waiting, 0 refused')
+})
+
 test('what works but will surprise is said beside the result, too', async () => {
   vi.stubEnv('METRICS_URL', 'http://h:8000')
   await invoke('vllm', { ...JSON_ONLY, dryRun: true })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { querySecrets } from '../../src/config/address.ts'
-import { shownUrl } from '../../src/secrets/shown-url.ts'
+import { shownUrl } from '../../src/secrets/names.ts'
 
 test.each([
   'token',

@@ -4,7 +4,7 @@ import { parseConfig } from '../../src/config/parse.ts'
 import { parseReceiver } from '../../src/config/receiver.ts'
 import { GENERAL, PER_ENDPOINT, RULE_ENDINGS } from '../../src/config/settings.ts'
 import { BACKENDS, prefixOf } from '../../src/model/backend.ts'
-import { RULE_IDS } from '../../src/rules/catalogue.ts'
+import { RULE_IDS } from '../../src/rules/rules.ts'
 
 const backend = fc.constantFrom(...BACKENDS)
 const text = fc.oneof(

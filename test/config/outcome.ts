@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/parse.ts'
 import type { Backend } from '../../src/model/backend.ts'
 import type { Config, Endpoint } from '../../src/model/config.ts'
 import type { Rule } from '../../src/model/rule.ts'
-import type { RuleId } from '../../src/rules/catalogue.ts'
+import type { RuleId } from '../../src/rules/rules.ts'
 
 type Variables = Record<string, string | undefined>
 

@@ -12,6 +12,7 @@ function problemsOfReceiver(variables: Record<string, string>, lambda = false): 
 
 test('the receiver knows its token, its workers and where beats are kept', () => {
   expect(parseReceiver(LAMBDA, { lambda: true })).toEqual({
+    ok: true,
     config: {
       token: 'a-token-that-is-long',
       workers: [

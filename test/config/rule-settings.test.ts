@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Backend } from '../../src/model/backend.ts'
-import type { RuleId } from '../../src/rules/catalogue.ts'
-import { RULES, rulesOf, specOf } from '../../src/rules/catalogue.ts'
+import type { RuleId } from '../../src/rules/rules.ts'
+import { RULES, rulesOf, specOf } from '../../src/rules/rules.ts'
 import { configOf, endpointOf, problemsOf, ruleOf } from './outcome.ts'
 
 const REPLICAS = 'chat/a=http://h1 chat/b=http://h2 embed=http://h3'
@@ -274,7 +274,11 @@ describe('settings that belong to nothing', () => {
       'VLLM_CHTA_WAITING_LIMIT: unknown setting, did you mean VLLM_CHAT_WAITING_LIMIT?',
     ],
     ['vllm', 'VLLM_QUEUE_LIMIT', 'VLLM_QUEUE_LIMIT: unknown setting, did you mean VLLM_QUEUE_WAIT_LIMIT?'],
-    ['vllm', 'VLLM_CHAT_A_WAITING_PRIORTY', undefined],
+    [
+      'vllm',
+      'VLLM_CHAT_A_WAITING_PRIORTY',
+      'VLLM_CHAT_A_WAITING_PRIORTY: unknown setting, did you mean VLLM_CHAT_A_WAITING_PRIORITY?',
+    ],
     [
       'vllm',
       'VLLM_SUMMARISER_WAITING_LIMIT',
@@ -289,12 +293,12 @@ describe('settings that belong to nothing', () => {
     ['tgi', 'TGI_TTFT_LIMIT', /^TGI_TTFT_LIMIT: tgi has no rule ttft; its rules are waiting, /],
     ['tgi', 'TGI_CHAT_KV_CACHE_PRIORITY', /^TGI_CHAT_KV_CACHE_PRIORITY: tgi has no rule kv_cache; /],
     ['tgi', 'TTFT_LIMIT', undefined],
-    ['tgi', 'VLLM_WAITNG_LIMIT', undefined],
-    ['tgi', 'WAITNG_LIMIT', undefined],
+    ['tgi', 'VLLM_WAITNG_LIMIT', 'VLLM_WAITNG_LIMIT: unknown setting, did you mean VLLM_WAITING_LIMIT?'],
+    ['tgi', 'WAITNG_LIMIT', 'WAITNG_LIMIT: unknown setting, did you mean WAITING_LIMIT?'],
     ['vllm', 'VLLM_LOGGING_LEVEL', undefined],
     ['vllm', 'VLLM_HOST_IP', undefined],
     ['vllm', 'MEMORY_LIMIT', undefined],
-    ['vllm', 'XVLLM_WAITNG_LIMIT', undefined],
+    ['vllm', 'XVLLM_WAITNG_LIMIT', 'XVLLM_WAITNG_LIMIT: unknown setting, did you mean VLLM_WAITING_LIMIT?'],
   ] as [Backend, string, string | RegExp | undefined][])('%s: %s', (backend, name, problem) => {
     const variables = { [`${backend.toUpperCase()}_ENDPOINTS`]: 'chat/a=http://h1 chat/b=http://h2', [name]: '5' }
     expect(problemsOf(backend, variables)).toEqual(

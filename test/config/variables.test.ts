@@ -5,7 +5,7 @@ import { parseConfig } from '../../src/config/parse.ts'
 import { parseReceiver } from '../../src/config/receiver.ts'
 import { GENERAL, PER_ENDPOINT, RULE_ENDINGS } from '../../src/config/settings.ts'
 import { BACKENDS } from '../../src/model/backend.ts'
-import { RULE_IDS } from '../../src/rules/catalogue.ts'
+import { RULE_IDS } from '../../src/rules/rules.ts'
 import { variablesPage, variablesTable } from '../../tools/docs/variables-page.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')

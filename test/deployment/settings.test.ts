@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { monthlyCost } from '../../tools/deploy/cost.ts'
 import { timeoutOf } from '../../tools/deploy/functions.ts'
+import { readPrices } from '../../tools/deploy/prices.ts'
 import { type Deployment, parseDeployment } from '../../tools/deploy/settings.ts'
 import { configuredFunctions, isSecret, variablesOf, withoutSecrets } from '../../tools/deploy/variables.ts'
 
@@ -118,7 +119,13 @@ describe('which variables', () => {
   })
 })
 
+const PRICES = readPrices()
+
 describe('time and money', () => {
+  test('a price that is not in the table is named, not taken for nothing', () => {
+    expect(() => readPrices('<!-- prices:start -->\n<!-- prices:end -->')).toThrow('no row "Lambda requests"')
+  })
+
   test('a canary that may load a model gets the time for it, others stay below the period', () => {
     const loading = deployment({ CANARY_LOAD: 'yes', CANARY_LOAD_TIMEOUT: '120s' })
     expect([timeoutOf('ollama', loading), timeoutOf('vllm', loading)]).toEqual([170, 50])
@@ -127,7 +134,7 @@ describe('time and money', () => {
   })
 
   test('one function every minute: 43,800 runs, a write and a read each', () => {
-    const cost = monthlyCost(['vllm'], deployment())
+    const cost = monthlyCost(['vllm'], deployment(), PRICES)
     expect(cost.map(({ count }) => Math.round(count))).toEqual([43_800, 10_950, 43_800, 43_800, 0, 3, 9])
     const together = cost.reduce((sum, { dollars }) => sum + dollars, 0)
     expect(together).toBeGreaterThan(3)
@@ -141,13 +148,13 @@ describe('time and money', () => {
     ['written in one hour of two', { DEPLOY_SCHEDULE: 'rate(2 hours)' }, 9],
     ['none', { METRICS: 'off' }, undefined],
   ])('metrics of a month: %s', (_what, env, metrics) => {
-    const cost = monthlyCost(['vllm', 'heartbeat-check', 'heartbeat-receive'], deployment(env))
+    const cost = monthlyCost(['vllm', 'heartbeat-check', 'heartbeat-receive'], deployment(env), PRICES)
     expect(cost.find(({ what }) => what === 'Metrics')?.count).toBe(metrics)
   })
 
   test('half as often and half the memory cost half; shards cost their number; the receiver costs nothing by itself', () => {
     const time = (env: Record<string, string>) =>
-      monthlyCost(['vllm', 'heartbeat-receive'], deployment(env))[1]?.dollars ?? 0
+      monthlyCost(['vllm', 'heartbeat-receive'], deployment(env), PRICES)[1]?.dollars ?? 0
     expect(time({ DEPLOY_SCHEDULE: 'rate(2 minutes)' })).toBeCloseTo(time({}) / 2)
     expect(time({ DEPLOY_MEMORY: '128' })).toBeCloseTo(time({}) / 2)
     expect(time({ DEPLOY_SHARDS: '8' })).toBeCloseTo(time({}) * 8)

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { monthlyCost } from '../../tools/deploy/cost.ts'
+import { readPrices } from '../../tools/deploy/prices.ts'
 import { DEPLOY_DEFAULTS, parseDeployment } from '../../tools/deploy/settings.ts'
 
 const TEXT = readFileSync('docs/operating.md', 'utf8')
@@ -20,7 +21,7 @@ test('docs/operating.md names no variable of the deployment that there is not', 
 test('docs/operating.md has the costs that the code works out', () => {
   const parsed = parseDeployment({})
   if ('problems' in parsed) throw new Error(parsed.problems.join())
-  const lines = monthlyCost(['vllm'], parsed.deployment)
+  const lines = monthlyCost(['vllm'], parsed.deployment, readPrices(TEXT))
   const rows = lines.map(({ what, count, unit, dollars }) => {
     const amount = count.toLocaleString('en', { maximumFractionDigits: count < 10 ? 2 : 0 })
     return `| ${what} | ${amount} ${unit} | ${dollars.toFixed(2)} |`

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Fact } from '../../src/messages/catalogue.ts'
 import { en } from '../../src/messages/en.ts'
+import type { Fact } from '../../src/messages/texts.ts'
 import { FAILURE_KINDS } from '../../src/model/failure.ts'
 import type { VerdictKind } from '../../src/model/notification.ts'
 import { toStoreError } from '../../src/store/s3-errors.ts'
@@ -29,7 +29,13 @@ const FACTS: Fact[] = [
   {},
   { value: 79 },
   { missing: 'm', backend: 'vllm' },
+  { backend: 'vllm' },
+  { running: 0 },
+  { refusal: 'no-backend' },
+  { refusal: 'own-limit' },
   { doubted: 'kv_cache' },
+  { heldBy: 'asleep' },
+  { heldBy: 'unhealthy' },
   { sources: 's3://bucket/list.json' },
   ...([{}, { never: true }, { failed: {} }] as const).map((more) => ({
     beat: { interval: 1, grace: 1, never: false, ...more },
@@ -49,7 +55,8 @@ test.each(headlines)('%s: "%s" has its section', (_rule, headline) => {
 
 describe.each(FAILURE_KINDS)('a server that gives no usable answer: %s', (kind) => {
   const statuses = kind === 'http' ? [500, 503, 429] : [undefined, 401, 404]
-  const told = statuses.flatMap((status) =>
+  const answers = [...statuses.map((status) => ({ status })), ...(kind === 'http' ? [{ status: 502 }] : [])]
+  const told = answers.flatMap(({ status }) =>
     [false, true].map((canary) => heading(en.failures[kind].headline({ kind, status }, canary))),
   )
 

@@ -14,7 +14,7 @@ function dashboard(backend: Backend, env: Record<string, string> = {}) {
     { [`${backend.toUpperCase()}_ENDPOINTS`]: 'a=http://h:8000', ...env },
     { lambda: false },
   )
-  if ('problems' in parsed) throw new Error(parsed.problems.join())
+  if (!parsed.ok) throw new Error(parsed.problems.join())
   return grafanaDashboard(parsed.config, { match: '' })
 }
 

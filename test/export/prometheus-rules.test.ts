@@ -11,19 +11,21 @@ import type { ScrapedBackend } from '../../src/model/backend.ts'
 import type { Config } from '../../src/model/config.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { evaluate } from '../../src/rules/evaluate.ts'
-import { createPageReader } from '../../src/scrape/exposition.ts'
+import { createPageReader } from '../../src/scrape/page-reader.ts'
 import { readPage } from '../../src/scrape/read.ts'
 import { settle } from '../../src/state/outbox.ts'
 import { emptyState } from '../../src/state/schema.ts'
+import { LONG } from '../long.ts'
 import { EDGE_STORIES } from '../stories/edges.ts'
+import { FAULT_STORIES } from '../stories/faults.ts'
 import { HARDWARE_STORIES } from '../stories/hardware.ts'
 import { OTHER_STORIES } from '../stories/others.ts'
+import { STANDSTILL_STORIES } from '../stories/standstill.ts'
 import type { Served, Story } from '../stories/story.ts'
 import { VLLM_STORIES } from '../stories/vllm.ts'
 
 const promtool = spawnSync('promtool', ['--version']).status === 0
 const why = 'promtool is absent: apt-get install prometheus'
-const LONG = process.env.QUEUEBELL_LONG === '1'
 /** Minutes of a story. */
 const LONGEST = 400
 const START = Date.UTC(2026, 5, 1)
@@ -31,14 +33,19 @@ const START = Date.UTC(2026, 5, 1)
 /** Runs at half a minute: promtool's steps are whole ones. */
 const UNEVEN = 'two copies that run at nearly one moment'
 
-const STORIES = [...VLLM_STORIES, ...OTHER_STORIES, ...HARDWARE_STORIES, ...EDGE_STORIES].filter(
-  ({ backend, name, runs }) => {
-    const minutes = runs.map(({ minute }) => minute)
-    // A database takes no sample from before its last; days of minutes are for `npm run test:long`.
-    const isInOrder = minutes.every((minute, i) => i === 0 || minute > (minutes[i - 1] ?? 0))
-    return backend in TABLES && !name.includes(UNEVEN) && isInOrder && (LONG || Math.max(...minutes) <= LONGEST)
-  },
-)
+const STORIES = [
+  ...VLLM_STORIES,
+  ...OTHER_STORIES,
+  ...HARDWARE_STORIES,
+  ...EDGE_STORIES,
+  ...FAULT_STORIES,
+  ...STANDSTILL_STORIES,
+].filter(({ backend, name, runs }) => {
+  const minutes = runs.map(({ minute }) => minute)
+  // A database takes no sample from before its last; days of minutes are for `npm run test:long`.
+  const isInOrder = minutes.every((minute, i) => i === 0 || minute > (minutes[i - 1] ?? 0))
+  return backend in TABLES && !name.includes(UNEVEN) && isInOrder && (LONG || Math.max(...minutes) <= LONGEST)
+})
 
 /** Stories whose point no expression has, by a part of their name. */
 const APART: Readonly<Record<string, string>> = {
@@ -59,7 +66,7 @@ function configOf(story: Pick<Story, 'backend' | 'env' | 'endpoints'>): Config {
   const endpoints = (story.endpoints ?? ['a']).map((name) => `${name}=http://${name.replace('/', '-')}:8000`).join(' ')
   const env = { [`${story.backend.toUpperCase()}_ENDPOINTS`]: endpoints, ...story.env }
   const parsed = parseConfig(story.backend, env, { lambda: false })
-  if ('problems' in parsed) throw new Error(parsed.problems.join())
+  if (!parsed.ok) throw new Error(parsed.problems.join())
   return parsed.config
 }
 

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readState } from '../../src/state/schema.ts'
 import { type Inbox, openInbox } from '../../tools/simulator/inbox.ts'
 import { type Bundles, buildBundles } from '../bundles.ts'
+import { amount } from '../long.ts'
 import { PLACES, type Place } from './place.ts'
 import { type Command, type Ended, type Runner, startRunner } from './runner.ts'
 import { openWatched, type Watched } from './watched.ts'
 
-/** Long form: `QUEUEBELL_ROUNDS=100 npx vitest run test/faults/two-processes.test.ts`. */
-const ROUNDS = Number(process.env.QUEUEBELL_ROUNDS ?? 5)
+const ROUNDS = amount('rounds')
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createEntrance } from '../../src/http/concurrency-limit.ts'
+import { createConcurrencyLimit } from '../../src/http/concurrency-limit.ts'
 
 /** Works that end when they are told to, and the numbers of those that have begun. */
-function works(count: number, enter: ReturnType<typeof createEntrance>) {
+function works(count: number, enter: ReturnType<typeof createConcurrencyLimit>) {
   const begun: number[] = []
   const ends: { done(): void; fail(error: Error): void }[] = []
   const results = Array.from({ length: count }, (_, i) =>
@@ -18,12 +18,12 @@ function works(count: number, enter: ReturnType<typeof createEntrance>) {
 
 const settle = () => vi.advanceTimersByTimeAsync(0)
 
-describe('an entrance for two at once, with patience for 20 ms', () => {
+describe('a limit of two at once, with patience for 20 ms', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
   test('the others wait, and begin in their order as places become free', async () => {
-    const { begun, results, end } = works(4, createEntrance(2, 20))
+    const { begun, results, end } = works(4, createConcurrencyLimit(2, 20))
     await settle()
     expect(begun).toEqual([0, 1])
     end(1)
@@ -37,7 +37,7 @@ describe('an entrance for two at once, with patience for 20 ms', () => {
   })
 
   test('one that fails leaves its place, and its error is its own', async () => {
-    const { begun, results, fail } = works(3, createEntrance(2, 20))
+    const { begun, results, fail } = works(3, createConcurrencyLimit(2, 20))
     const lost = expect(results[0]).rejects.toThrow('lost')
     await settle()
     fail(0)
@@ -47,7 +47,7 @@ describe('an entrance for two at once, with patience for 20 ms', () => {
   })
 
   test('slow ones hold up nobody, and give their places away once', async () => {
-    const { begun, results, end } = works(6, createEntrance(2, 20))
+    const { begun, results, end } = works(6, createConcurrencyLimit(2, 20))
     await vi.advanceTimersByTimeAsync(19)
     expect(begun).toEqual([0, 1])
     await vi.advanceTimersByTimeAsync(1)

@@ -3,8 +3,10 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test, vi } from 'vitest'
-import { type GetOptions, type Got, get, openDispatcher, send, startDeadline } from '../../src/http/get.ts'
-import { failureOf, neverSent, toWords } from '../../src/http/network-failure.ts'
+import { startDeadline, withDeadline } from '../../src/http/deadline.ts'
+import { type GetOptions, type Got, get, openDispatcher, send } from '../../src/http/get.ts'
+import { failureOf, neverSent } from '../../src/http/network-failure.ts'
+import { toWords } from '../../src/http/server-words.ts'
 import { deafUrl, serve, serveRaw } from '../scrape/loopback.ts'
 
 const connections = openDispatcher()
@@ -110,6 +112,15 @@ describe('time', () => {
     early.clear()
     run.abort()
     expect(early.signal.aborted).toBe(false)
+  })
+
+  test.each<[what: string, abandon: true | (() => Error), error: object]>([
+    ['with the time-out', true, { name: 'TimeoutError' }],
+    ['with its own error', () => new Error('too late'), { message: 'too late' }],
+  ])('work that does not heed its signal is abandoned at the deadline, %s', async (_, abandon, error) => {
+    const deaf = new Promise<never>(() => {})
+    await expect(withDeadline(10, () => deaf, { abandon })).rejects.toMatchObject(error)
+    expect(await withDeadline(60_000, async () => 'in time', { abandon })).toBe('in time')
   })
 
   test('case 84: an address has far more than 250 ms for its handshake, and both families are tried', async () => {

@@ -3,17 +3,17 @@ import { compose } from '../../src/messages/compose.ts'
 import type { Language } from '../../src/model/config.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import type { Notification } from '../../src/model/notification.ts'
-import { downFact, MINUTE, NOW, queueFact } from './facts.ts'
+import { downNotification, MINUTE, NOW, queueNotification } from './notifications.ts'
 
 const options = { markdown: false, link: () => undefined, now: NOW }
-const write = (facts: Notification | Notification[], language: Language = 'en') =>
-  compose([facts].flat(), language, options)
-const textOf = (facts: Notification | Notification[], language: Language = 'en') => {
-  const { title, body } = write(facts, language)
+const write = (notifications: Notification | Notification[], language: Language = 'en') =>
+  compose([notifications].flat(), language, options)
+const textOf = (notifications: Notification | Notification[], language: Language = 'en') => {
+  const { title, body } = write(notifications, language)
   return `${title}\n${body}`
 }
 
-const tripled = queueFact(
+const tripled = queueNotification(
   {},
   {
     verdict: { kind: 'load-grew', arrivals: 3, tokensPerSecond: 1 },
@@ -45,15 +45,15 @@ test('the same in English', () => {
 
 test('what is not known is not told', () => {
   const { model: _, ...bare } = {
-    ...queueFact().context,
+    ...queueNotification().context,
     backend: 'vllm' as const,
     url: 'http://h',
     numbers: {},
     of: 1,
   }
-  const { value: __, limit: ___, ...fact } = queueFact()
+  const { value: __, limit: ___, ...notification } = queueNotification()
   expect(
-    textOf({ ...fact, context: bare })
+    textOf({ ...notification, context: bare })
       .split('\n')
       .slice(0, 2),
   ).toEqual(['🐌 Inference queue is growing: chat/a', 'Requests are piling up.'])
@@ -67,29 +67,31 @@ test.each([
   [21, '21 requests are waiting', 'В очереди 21 запрос '],
   [1234, '1,234 requests are waiting', 'В очереди 1\u00A0234 запроса '],
 ])('%s requests take the right plural', (value, english, russian) => {
-  expect(textOf(queueFact({ value }))).toContain(english)
-  expect(textOf(queueFact({ value }), 'ru')).toContain(russian)
+  expect(textOf(queueNotification({ value }))).toContain(english)
+  expect(textOf(queueNotification({ value }), 'ru')).toContain(russian)
 })
 
 test('case 27: a quantile beyond the last bucket is "at least", never the bound itself nor Infinity', () => {
-  expect(textOf(queueFact({ rule: 'ttft', value: 10, atLeast: true, limit: 3 }))).toContain('p99: ≥ 10 s (limit 3 s)')
-  const context = textOf(queueFact({}, { numbers: { waiting: 42, ttft_p99: 10 }, atLeast: ['ttft_p99'] }), 'ru')
+  expect(textOf(queueNotification({ rule: 'ttft', value: 10, atLeast: true, limit: 3 }))).toContain(
+    'p99: ≥ 10 s (limit 3 s)',
+  )
+  const context = textOf(queueNotification({}, { numbers: { waiting: 42, ttft_p99: 10 }, atLeast: ['ttft_p99'] }), 'ru')
   expect(context).toContain('первый токен p99 ≥ 10 с')
 })
 
 test('case 43: the fullest of several engines is named', () => {
-  const fact = queueFact({ rule: 'kv_cache', value: 0.97, limit: 0.9 }, { kvAt: 'engine 1' })
-  expect(textOf(fact)).toContain('KV cache 97 % full (limit 90 %), fullest: engine 1.')
+  const notification = queueNotification({ rule: 'kv_cache', value: 0.97, limit: 0.9 }, { kvAt: 'engine 1' })
+  expect(textOf(notification)).toContain('KV cache 97 % full (limit 90 %), fullest: engine 1.')
 })
 
 test('case 41, 42, 47: a share is shown in percent, a depth as it was judged', () => {
-  expect(textOf(queueFact({ rule: 'kv_cache', value: 0.93, limit: 0.9 }))).toContain('93 % full (limit 90 %)')
-  expect(textOf(queueFact({ value: 6, limit: 5 }))).toContain('6 requests are waiting (limit 5)')
+  expect(textOf(queueNotification({ rule: 'kv_cache', value: 0.93, limit: 0.9 }))).toContain('93 % full (limit 90 %)')
+  expect(textOf(queueNotification({ value: 6, limit: 5 }))).toContain('6 requests are waiting (limit 5)')
 })
 
 test('case 38, 39: a hung engine is told as no progress, with what it holds, and health is no proof', () => {
   const text = textOf(
-    queueFact(
+    queueNotification(
       { rule: 'stalled', value: 3, limit: 2 },
       { numbers: { running: 35, waiting: 115 }, noProgress: true, verdict: { kind: 'stalled' } },
     ),
@@ -100,15 +102,18 @@ test('case 38, 39: a hung engine is told as no progress, with what it holds, and
 })
 
 test('case 53: a queue that grows while nothing finishes says so', () => {
-  const fact = queueFact({ value: 25 }, { backend: 'tgi', numbers: { waiting: 25, requests_per_second: 0 } })
-  expect(textOf(fact)).toContain('No request finished lately.')
-  expect(textOf(fact, 'ru')).toContain('Ни один запрос не завершается.')
+  const notification = queueNotification(
+    { value: 25 },
+    { backend: 'tgi', numbers: { waiting: 25, requests_per_second: 0 } },
+  )
+  expect(textOf(notification)).toContain('No request finished lately.')
+  expect(textOf(notification, 'ru')).toContain('Ни один запрос не завершается.')
 })
 
 test('case 54: a server that refuses the canary is told as overloaded, not as down', () => {
-  const fact = queueFact({ rule: 'busy' }, { backend: 'openai', canary: { status: 'busy' } })
-  expect(textOf(fact)).toContain('The server is overloaded, not down')
-  expect(textOf(fact, 'ru')).toContain('Сервер перегружен, но жив')
+  const notification = queueNotification({ rule: 'busy' }, { backend: 'openai', canary: { status: 'busy' } })
+  expect(textOf(notification)).toContain('The server is overloaded, not down')
+  expect(textOf(notification, 'ru')).toContain('Сервер перегружен, но жив')
 })
 
 /** [case, failure, title, words of the body] */
@@ -154,43 +159,45 @@ const DOWNS: [string, Failure, string, string][] = [
 ]
 
 test.each(DOWNS)('case %s: down is told by its cause: %o', (_, failure, title, words) => {
-  const message = write(downFact('chat/a', { failure }, 3))
+  const message = write(downNotification('chat/a', { failure }, 3))
   expect(message.title).toBe(`🔴 ${title}: chat/a (llama-3.1-8b)`)
   expect(message.body).toContain(words)
 })
 
 test('case 63: a model that is not on the server is no queue and not down', () => {
-  const fact = queueFact(
+  const notification = queueNotification(
     { rule: 'blind', endpoint: 'box', modelMissing: 'm' },
     { backend: 'ollama', url: 'http://h:11434', canary: { status: 'model-missing', detail: "model 'm' not found" } },
   )
-  expect(textOf(fact)).toContain('Model is not on the server: box')
-  expect(textOf(fact)).toContain('There is no model “m” on this server')
-  expect(textOf(fact)).toContain('ollama list')
+  expect(textOf(notification)).toContain('Model is not on the server: box')
+  expect(textOf(notification)).toContain('There is no model “m” on this server')
+  expect(textOf(notification)).toContain('ollama list')
 })
 
 test('case 75, 102: the address is shown without user, password and keys', () => {
-  const text = textOf(queueFact({}, { url: 'http://alice:s3cret@h:8000/metrics?model=m&api_key=s3cret&token=s3cret' }))
+  const text = textOf(
+    queueNotification({}, { url: 'http://alice:s3cret@h:8000/metrics?model=m&api_key=s3cret&token=s3cret' }),
+  )
   expect(text).not.toContain('s3cret')
   expect(text).not.toContain('alice')
   expect(text).toContain('http://h:8000/metrics?model=m&api_key=***')
 })
 
 test('case 104: a message that may have been delivered already says that it may be a repetition', () => {
-  expect(textOf(queueFact({ maybeSent: true }))).toContain(
+  expect(textOf(queueNotification({ maybeSent: true }))).toContain(
     '(Perhaps a repetition: the answer to the first push was lost.)',
   )
-  expect(textOf(queueFact())).not.toContain('repetition')
+  expect(textOf(queueNotification())).not.toContain('repetition')
 })
 
 test('a reminder says for how long and since when, and of a queue no longer that it grows', () => {
-  const text = textOf(queueFact({ reason: 'repeated', firedAt: NOW - 245 * MINUTE }))
+  const text = textOf(queueNotification({ reason: 'repeated', firedAt: NOW - 245 * MINUTE }))
   expect(text).toContain('🐌 Inference queue is long, for 4 h 5 min now: chat/a')
   expect(text).toContain('Since 10:00 UTC.')
 })
 
 test('resolved says what it was, how long, how high, and does not wake anybody', () => {
-  const fact = queueFact({
+  const notification = queueNotification({
     reason: 'resolved',
     ended: 'clear',
     firedAt: NOW - 65 * MINUTE,
@@ -198,45 +205,50 @@ test('resolved says what it was, how long, how high, and does not wake anybody',
     peak: 97,
     priority: 8,
   })
-  const message = write(fact)
+  const message = write(notification)
   expect(message.title).toBe('✅ Queue is short again: chat/a (llama-3.1-8b)')
   expect(message.body).toContain('“Inference queue is growing” lasted 1 h 5 min, 97 waiting at most.')
   expect(message.priority).toBe(4)
 })
 
 test('a line that went up and down again names its peak, not two ends alone', () => {
-  const fact = queueFact({ reason: 'resolved', endedAt: NOW }, { spark: [2, 40, 185, 90, 0], sparkMinutes: 4 })
-  expect(write(fact).body).toContain('2 → 185 → 0')
-  expect(write(queueFact({}, { spark: [2, 40, 90], sparkMinutes: 2 })).body).toContain(' 2 → 90 ')
+  const notification = queueNotification(
+    { reason: 'resolved', endedAt: NOW },
+    { spark: [2, 40, 185, 90, 0], sparkMinutes: 4 },
+  )
+  expect(write(notification).body).toContain('2 → 185 → 0')
+  expect(write(queueNotification({}, { spark: [2, 40, 90], sparkMinutes: 2 })).body).toContain(' 2 → 90 ')
 })
 
 test('a restart is no recovery, and silence is not either', () => {
   const over = { reason: 'resolved', firedAt: NOW - 10 * MINUTE, endedAt: NOW } as const
-  expect(textOf(queueFact({ ...over, ended: 'restarted' }))).toContain(
+  expect(textOf(queueNotification({ ...over, ended: 'restarted' }))).toContain(
     '🔄 Over after a restart: “Inference queue is growing”',
   )
-  expect(textOf(queueFact({ ...over, ended: 'restarted' }))).toContain('what was waiting is lost')
-  expect(textOf(queueFact({ ...over, rule: 'ttft', ended: 'idle' }))).toContain('closed as idle, not seen to be better')
+  expect(textOf(queueNotification({ ...over, ended: 'restarted' }))).toContain('what was waiting is lost')
+  expect(textOf(queueNotification({ ...over, rule: 'ttft', ended: 'idle' }))).toContain(
+    'closed as idle, not seen to be better',
+  )
 })
 
 test('nor when it is told late', () => {
   const late = { reason: 'late', firedAt: NOW - 10 * MINUTE, endedAt: NOW } as const
-  expect(textOf(queueFact({ ...late, ended: 'restarted' }))).toContain('It ended because the server restarted')
-  expect(textOf(queueFact({ ...late, rule: 'ttft', ended: 'idle' }))).toContain('not seen to be better')
-  expect(textOf(queueFact({ ...late, ended: 'clear' }))).not.toContain('restarted')
+  expect(textOf(queueNotification({ ...late, ended: 'restarted' }))).toContain('It ended because the server restarted')
+  expect(textOf(queueNotification({ ...late, rule: 'ttft', ended: 'idle' }))).toContain('not seen to be better')
+  expect(textOf(queueNotification({ ...late, ended: 'clear' }))).not.toContain('restarted')
 })
 
 test('nor beside another rule, nor among many endpoints', () => {
   const over = { reason: 'resolved', firedAt: NOW - 10 * MINUTE, endedAt: NOW } as const
   const beside = (ended: 'restarted' | 'idle', language: 'en' | 'ru' = 'en') =>
-    write([queueFact(), queueFact({ ...over, rule: 'ttft', incident: 't', ended })], language).body
+    write([queueNotification(), queueNotification({ ...over, rule: 'ttft', incident: 't', ended })], language).body
   expect(beside('restarted')).toContain('🔄 Over after a restart: “First token comes late” (after 10 min).')
   expect(beside('idle')).toContain('💤 Over for lack of traffic: “First token comes late” (after 10 min).')
   expect(beside('restarted', 'ru')).toContain('🔄 Закончилось перезапуском: «')
   const many = (ended: 'restarted' | 'idle') =>
     write(
       ['a', 'b', 'c', 'd'].map((endpoint) =>
-        queueFact({ ...over, rule: 'ttft', endpoint, id: endpoint, incident: endpoint, ended }),
+        queueNotification({ ...over, rule: 'ttft', endpoint, id: endpoint, incident: endpoint, ended }),
       ),
     )
   expect(many('restarted').title).toBe('🔄 Over at 4 endpoints')
@@ -246,41 +258,52 @@ test('nor beside another rule, nor among many endpoints', () => {
 })
 
 test('what came and went while the push server was away is told once, with its times', () => {
-  const fact = queueFact({ reason: 'late', firedAt: NOW - 125 * MINUTE, endedAt: NOW - 65 * MINUTE, peak: 97 })
-  expect(write(fact)).toMatchObject({
+  const notification = queueNotification({
+    reason: 'late',
+    firedAt: NOW - 125 * MINUTE,
+    endedAt: NOW - 65 * MINUTE,
+    peak: 97,
+  })
+  expect(write(notification)).toMatchObject({
     title: '🕓 Was: “Inference queue is growing”: chat/a (llama-3.1-8b)',
     priority: 4,
   })
-  expect(textOf(fact)).toContain('Was from 12:00 UTC to 13:00 UTC (1 h), 97 waiting at most.')
-  const beside = { ...fact, rule: 'kv_cache', incident: 'k' } as const
-  expect(write([queueFact(), beside]).body).toContain('🕓 Was from 12:00 UTC to 13:00 UTC: “KV cache is nearly full”.')
-  expect(textOf({ ...fact, firedAt: NOW - 1500 * MINUTE }, 'ru')).toContain('Было с 29 нояб. 13:05 UTC до 13:00 UTC')
+  expect(textOf(notification)).toContain('Was from 12:00 UTC to 13:00 UTC (1 h), 97 waiting at most.')
+  const beside = { ...notification, rule: 'kv_cache', incident: 'k' } as const
+  expect(write([queueNotification(), beside]).body).toContain(
+    '🕓 Was from 12:00 UTC to 13:00 UTC: “KV cache is nearly full”.',
+  )
+  expect(textOf({ ...notification, firedAt: NOW - 1500 * MINUTE }, 'ru')).toContain(
+    'Было с 29 нояб. 13:05 UTC до 13:00 UTC',
+  )
 })
 
 test('fired and resolved of one incident in one message are told as late, unless the first may have arrived', () => {
-  const resolved = queueFact({ reason: 'resolved', at: NOW + MINUTE, endedAt: NOW + MINUTE, ended: 'clear' })
-  expect(write([queueFact(), resolved]).title).toContain('🕓 Was:')
-  expect(write([queueFact({ maybeSent: true }), resolved]).title).toContain('✅ Queue is short again')
+  const resolved = queueNotification({ reason: 'resolved', at: NOW + MINUTE, endedAt: NOW + MINUTE, ended: 'clear' })
+  expect(write([queueNotification(), resolved]).title).toContain('🕓 Was:')
+  expect(write([queueNotification({ maybeSent: true }), resolved]).title).toContain('✅ Queue is short again')
 })
 
 test('an end beside a new incident of the same alert is told with its times, not as well again', () => {
   const times = { firedAt: NOW - 20 * MINUTE, at: NOW - 9 * MINUTE, endedAt: NOW - 9 * MINUTE }
-  const over = queueFact({ ...times, incident: 'before', reason: 'resolved', ended: 'clear' })
-  const message = write([over, queueFact()])
+  const over = queueNotification({ ...times, incident: 'before', reason: 'resolved', ended: 'clear' })
+  const message = write([over, queueNotification()])
   expect(message).toMatchObject({ title: expect.stringContaining('🐌 Inference queue is growing'), priority: 8 })
   expect(message.body).toContain('🕓 Was from 13:45 UTC to 13:56 UTC: “Inference queue is growing”.')
   expect(message.body).not.toContain('short again')
-  expect(write([over, queueFact({ rule: 'kv_cache' })]).body).toContain('✅ Queue is short again (after 11 min).')
+  expect(write([over, queueNotification({ rule: 'kv_cache' })]).body).toContain(
+    '✅ Queue is short again (after 11 min).',
+  )
 })
 
-test('a push that comes minutes after its facts says as of when they are', () => {
-  expect(textOf(queueFact({ at: NOW - 7 * MINUTE }))).toContain('As of 13:58 UTC.')
-  expect(textOf(queueFact({ at: NOW - MINUTE }))).not.toContain('As of')
+test('a push that comes minutes after its notification says when it was true', () => {
+  expect(textOf(queueNotification({ at: NOW - 7 * MINUTE }))).toContain('As of 13:58 UTC.')
+  expect(textOf(queueNotification({ at: NOW - MINUTE }))).not.toContain('As of')
 })
 
 test('several rules of one endpoint: the most urgent gives the title, the others are lines, what is over comes last', () => {
   const message = write([
-    queueFact({
+    queueNotification({
       incident: 'e',
       rule: 'errors',
       reason: 'resolved',
@@ -288,8 +311,8 @@ test('several rules of one endpoint: the most urgent gives the title, the others
       firedAt: NOW - 9 * MINUTE,
       ended: 'clear',
     }),
-    queueFact({ incident: 'k', rule: 'kv_cache', priority: 7, value: 0.93, limit: 0.9 }),
-    queueFact(),
+    queueNotification({ incident: 'k', rule: 'kv_cache', priority: 7, value: 0.93, limit: 0.9 }),
+    queueNotification(),
   ])
   const lines = message.body.split('\n')
   expect(message.title).toContain('🐌 Inference queue is growing')
@@ -300,30 +323,36 @@ test('several rules of one endpoint: the most urgent gives the title, the others
 
 test('trends are told while they are known and near', () => {
   const numbers = { waiting: 40, running: 16, kv_cache: 0.8 }
-  expect(textOf(queueFact({}, { numbers, waitingPerMinute: -5 }))).toContain('the queue is empty in about 8 min')
-  expect(textOf(queueFact({}, { numbers, kvPerMinute: 0.05 }))).toContain('the KV cache is full in about 4 min')
-  expect(textOf(queueFact({}, { numbers, waitingPerMinute: 5, kvPerMinute: -0.05 }))).not.toContain('At this rate')
-  expect(textOf(queueFact({}, { numbers, waitingPerMinute: -0.01 }))).not.toContain('At this rate')
+  expect(textOf(queueNotification({}, { numbers, waitingPerMinute: -5 }))).toContain(
+    'the queue is empty in about 8 min',
+  )
+  expect(textOf(queueNotification({}, { numbers, kvPerMinute: 0.05 }))).toContain('the KV cache is full in about 4 min')
+  expect(textOf(queueNotification({}, { numbers, waitingPerMinute: 5, kvPerMinute: -0.05 }))).not.toContain(
+    'At this rate',
+  )
+  expect(textOf(queueNotification({}, { numbers, waitingPerMinute: -0.01 }))).not.toContain('At this rate')
 })
 
 test('of an engine that stands still, no speed of the time before is told as one of now', () => {
   const numbers = { waiting: 30, running: 16, kv_cache: 0.6, queue_wait: 0.01, ttft_p99: 0.1, tokens_per_second: 77 }
   for (const rule of ['waiting', 'stalled'] as const)
-    expect(textOf(queueFact({ rule }, { numbers, noProgress: true }))).toContain('\nNow: KV cache 60 %.\n')
-  expect(textOf(queueFact({ rule: 'stalled', reason: 'resolved', ended: 'clear' }, { numbers }))).toContain('77 tok/s')
+    expect(textOf(queueNotification({ rule }, { numbers, noProgress: true }))).toContain('\nNow: KV cache 60 %.\n')
+  expect(textOf(queueNotification({ rule: 'stalled', reason: 'resolved', ended: 'clear' }, { numbers }))).toContain(
+    '77 tok/s',
+  )
 })
 
 test('when a queue is short again, the waits of the window are not told as those of now', () => {
   const numbers = { waiting: 0, running: 4, queue_wait: 0.4, ttft_p99: 1.9 }
   const over = (rule: 'waiting' | 'queue_wait' | 'ttft') =>
-    textOf(queueFact({ rule, reason: 'resolved', ended: 'clear' }, { numbers }))
+    textOf(queueNotification({ rule, reason: 'resolved', ended: 'clear' }, { numbers }))
   expect(over('waiting')).toContain('Now: 0 waiting, 4 running.')
   expect(over('queue_wait')).toContain('Now: 0 waiting, 4 running, mean wait 400 ms.')
   expect(over('ttft')).toContain('Now: 0 waiting, 4 running, first token p99 1.9 s.')
 })
 
 test('a message does not say both that the cache has room and that it is full soon', () => {
-  const text = textOf(queueFact({}, { verdict: { kind: 'load-grew' }, kvPerMinute: 0.05 }))
+  const text = textOf(queueNotification({}, { verdict: { kind: 'load-grew' }, kvPerMinute: 0.05 }))
   expect(text).toContain('max_num_seqs can be raised')
   expect(text).not.toContain('At this rate')
 })
@@ -335,17 +364,23 @@ test.each([
   ['dcgm', 'gpu_memory', '▁▄█ 0 % → 100 %'],
   ['dcgm', 'gpu_temperature', undefined],
 ] as const)('the sparkline of %s is named beside %s unless the rule is about it: %s', (backend, rule, line) => {
-  const { body } = write(queueFact({ rule }, { backend, spark: [0, 0.4, 1] }))
+  const { body } = write(queueNotification({ rule }, { backend, spark: [0, 0.4, 1] }))
   expect(body.split('\n').find((l) => l.includes('▁'))).toBe(line)
 })
 
 test('case 96: all endpoints gone at once with one cause are one message that suspects the watcher', () => {
-  const facts = Array.from({ length: 20 }, (_, index) => downFact(`chat/r${index}`, {}, 20))
-  const message = write(facts)
+  const notifications = Array.from({ length: 20 }, (_, index) => downNotification(`chat/r${index}`, {}, 20))
+  const message = write(notifications)
   expect(message.title).toBe('📡 All 20 endpoints unreachable from the watcher')
   expect(message.body).toContain("suspect the watcher's own network first")
   const back = write(
-    facts.map((fact) => ({ ...fact, reason: 'resolved', endedAt: NOW, firedAt: NOW - 9 * MINUTE, ended: 'clear' })),
+    notifications.map((notification) => ({
+      ...notification,
+      reason: 'resolved',
+      endedAt: NOW,
+      firedAt: NOW - 9 * MINUTE,
+      ended: 'clear',
+    })),
   )
   expect(back).toMatchObject({ title: '✅ All 20 endpoints answer again', priority: 4 })
 })
@@ -354,32 +389,34 @@ test.each([
   ['timeout', '📡 All 20 endpoints unreachable from the watcher'],
   ['not-authorised', '📡 All 20 endpoints: watcher is not authorised (401)'],
 ] as const)('one that was down before counts among all that are gone: %s', (kind, title) => {
-  const facts = Array.from({ length: 19 }, (_, index) => {
-    const fact = downFact(`chat/r${index}`, { failure: { kind, status: 401 } }, 20)
-    return { ...fact, ...(fact.context && { context: { ...fact.context, downBefore: 1 } }) }
+  const notifications = Array.from({ length: 19 }, (_, index) => {
+    const notification = downNotification(`chat/r${index}`, { failure: { kind, status: 401 } }, 20)
+    return { ...notification, ...(notification.context && { context: { ...notification.context, downBefore: 1 } }) }
   })
-  expect(write(facts).title).toBe(title)
+  expect(write(notifications).title).toBe(title)
   // It is not back with them.
-  expect(write(facts.map((fact) => ({ ...fact, reason: 'resolved', endedAt: NOW }))).title).toBe(
-    '✅ Over at 19 endpoints',
-  )
+  expect(
+    write(notifications.map((notification) => ({ ...notification, reason: 'resolved', endedAt: NOW }))).title,
+  ).toBe('✅ Over at 19 endpoints')
 })
 
 test('one cause that is no network fault is not blamed on the network', () => {
-  const facts = ['a', 'b'].map((name) => downFact(name, { failure: { kind: 'not-authorised', status: 401 } }))
-  expect(write(facts).title).toBe('📡 Both endpoints: watcher is not authorised (401)')
-  expect(write(facts).body).not.toContain('own network')
+  const notifications = ['a', 'b'].map((name) =>
+    downNotification(name, { failure: { kind: 'not-authorised', status: 401 } }),
+  )
+  expect(write(notifications).title).toBe('📡 Both endpoints: watcher is not authorised (401)')
+  expect(write(notifications).body).not.toContain('own network')
 })
 
 test('a digest has a line for each endpoint, the worst first, and counts the rest', () => {
-  const facts = Array.from({ length: 30 }, (_, index) =>
-    queueFact({
+  const notifications = Array.from({ length: 30 }, (_, index) =>
+    queueNotification({
       endpoint: `chat/r${index}`,
       incident: `${index}`,
       ...(index === 29 ? { rule: 'stalled', priority: 9 } : {}),
     }),
   )
-  const message = write(facts)
+  const message = write(notifications)
   const lines = message.body.split('\n')
   expect(message.title).toBe('🚨 Trouble at 30 endpoints')
   expect(lines).toHaveLength(12)
@@ -389,10 +426,10 @@ test('a digest has a line for each endpoint, the worst first, and counts the res
 })
 
 test('a digest tells all rules of its endpoints as long as there is room', () => {
-  const facts = (endpoints: number) =>
+  const notifications = (endpoints: number) =>
     Array.from({ length: endpoints }, (_, index) => [
-      queueFact({ endpoint: `r${index}`, incident: `q${index}` }),
-      queueFact({
+      queueNotification({ endpoint: `r${index}`, incident: `q${index}` }),
+      queueNotification({
         endpoint: `r${index}`,
         incident: `k${index}`,
         rule: 'kv_cache',
@@ -401,7 +438,7 @@ test('a digest tells all rules of its endpoints as long as there is room', () =>
         priority: 7,
       }),
     ]).flat()
-  const lines = (endpoints: number) => write(facts(endpoints)).body.split('\n')
+  const lines = (endpoints: number) => write(notifications(endpoints)).body.split('\n')
   expect(lines(4).map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual(
     ['r0', 'r1', 'r2', 'r3'].flatMap((name) => [`🐌 ${name}:`, `📦 ${name}:`]),
   )
@@ -411,15 +448,15 @@ test('a digest tells all rules of its endpoints as long as there is room', () =>
 })
 
 test('case 106: a priority is a whole number from 0 to 10', () => {
-  expect(write(queueFact({ priority: 99 })).priority).toBe(10)
-  expect(write(queueFact({ priority: 7.6 })).priority).toBe(8)
-  expect(write(queueFact({ priority: -3 })).priority).toBe(0)
+  expect(write(queueNotification({ priority: 99 })).priority).toBe(10)
+  expect(write(queueNotification({ priority: 7.6 })).priority).toBe(8)
+  expect(write(queueNotification({ priority: -3 })).priority).toBe(0)
 })
 
 test('a tap opens the runbook of the endpoint that gives the title', () => {
   const link = (endpoint: string) => (endpoint === 'chat/a' ? 'https://wiki/queue' : undefined)
-  expect(compose([queueFact()], 'en', { ...options, link }).link).toBe('https://wiki/queue')
-  expect(compose([queueFact({ endpoint: 'chat/b' })], 'en', { ...options, link })).not.toHaveProperty('link')
+  expect(compose([queueNotification()], 'en', { ...options, link }).link).toBe('https://wiki/queue')
+  expect(compose([queueNotification({ endpoint: 'chat/b' })], 'en', { ...options, link })).not.toHaveProperty('link')
 })
 
 test.each([
@@ -430,21 +467,21 @@ test.each([
   ],
   [`org/${'m'.repeat(60)}`, `🐌 Inference queue is growing: chat/a (${'m'.repeat(39)}…)`],
 ])('a long model name gives way in the title: %s', (model, title) => {
-  expect(write(queueFact({}, { model })).title).toBe(title)
+  expect(write(queueNotification({}, { model })).title).toBe(title)
 })
 
 test('heartbeats: late, never seen, failed with its exit code and its own words', () => {
   const beat = { interval: MINUTE, grace: MINUTE / 2, never: false }
-  const fact = (over: object) =>
-    queueFact(
+  const notification = (over: object) =>
+    queueNotification(
       { rule: 'heartbeat', endpoint: 'indexer', beat: { ...beat, ...over } },
       { backend: 'heartbeat-check', url: '' },
     )
-  expect(textOf(fact({ age: 250_000 }))).toContain(
+  expect(textOf(notification({ age: 250_000 }))).toContain(
     'The last beat came 4 min ago (expected every 1 min, with 30 s of grace).',
   )
-  expect(textOf(fact({ never: true }))).toContain('💔 Worker never reported: indexer')
-  expect(textOf(fact({ failed: { exit: 3, body: 'disk full\nok' } }))).toContain(
+  expect(textOf(notification({ never: true }))).toContain('💔 Worker never reported: indexer')
+  expect(textOf(notification({ failed: { exit: 3, body: 'disk full\nok' } }))).toContain(
     'exit code 3.\nWorker says: “disk full ok”',
   )
 })
@@ -453,9 +490,14 @@ test("the watcher's own gap names the function that did not run", () => {
   const {
     endpoint: _,
     context: __,
-    ...fact
-  } = queueFact({ rule: 'gap', reason: 'told-once', subject: 'vllm', gap: { length: 47 * MINUTE, interval: MINUTE } })
-  expect(textOf(fact)).toContain(
+    ...notification
+  } = queueNotification({
+    rule: 'gap',
+    reason: 'told-once',
+    subject: 'vllm',
+    gap: { length: 47 * MINUTE, interval: MINUTE },
+  })
+  expect(textOf(notification)).toContain(
     '⏸️ The watcher did not run: vllm\nvllm: nothing was watched for 47 min; a run is due every 1 min.',
   )
 })

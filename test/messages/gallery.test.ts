@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { CATALOGUES } from '../../src/messages/compose.ts'
 import { FAILURE_KINDS } from '../../src/model/failure.ts'
-import { RULE_IDS } from '../../src/rules/catalogue.ts'
+import { RULE_IDS } from '../../src/rules/rules.ts'
 import { gallery } from '../../tools/docs/gallery.ts'
 import { samples } from '../../tools/docs/samples.ts'
 
@@ -13,13 +13,13 @@ test.each(['en', 'ru'] as const)(
 )
 
 test('the samples leave out no rule, no reason, no failure and no verdict', () => {
-  const facts = samples().flatMap((sample) => sample.facts)
-  expect(new Set(facts.map((fact) => fact.rule))).toEqual(new Set([...RULE_IDS, 'state-broken']))
-  expect(new Set(facts.map((fact) => fact.reason))).toEqual(
+  const notifications = samples().flatMap((sample) => sample.notifications)
+  expect(new Set(notifications.map(({ rule }) => rule))).toEqual(new Set([...RULE_IDS, 'state-broken']))
+  expect(new Set(notifications.map(({ reason }) => reason))).toEqual(
     new Set(['fired', 'repeated', 'resolved', 'late', 'told-once']),
   )
-  expect(new Set(facts.flatMap((fact) => fact.failure?.kind ?? []))).toEqual(new Set(FAILURE_KINDS))
-  expect(new Set(facts.flatMap((fact) => fact.context?.verdict?.kind ?? []))).toEqual(
+  expect(new Set(notifications.flatMap(({ failure }) => failure?.kind ?? []))).toEqual(new Set(FAILURE_KINDS))
+  expect(new Set(notifications.flatMap(({ context }) => context?.verdict?.kind ?? []))).toEqual(
     new Set(Object.keys(CATALOGUES.en.verdicts)),
   )
 })

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { group } from '../../src/messages/group.ts'
 import type { Notification } from '../../src/model/notification.ts'
-import { downFact, NOW, queueFact } from './facts.ts'
+import { downNotification, NOW, queueNotification } from './notifications.ts'
 
 const at = (endpoint: string, over: Partial<Notification> = {}) =>
-  queueFact({ endpoint, id: `${endpoint}${over.rule ?? ''}`, ...over })
-const shape = (facts: Notification[]) =>
-  group(facts).map((notes) => notes.map((note) => `${note.endpoint ?? 'watcher'} ${note.rule}`))
+  queueNotification({ endpoint, id: `${endpoint}${over.rule ?? ''}`, ...over })
+const shape = (notifications: Notification[]) =>
+  group(notifications).map((told) => told.map(({ endpoint, rule }) => `${endpoint ?? 'watcher'} ${rule}`))
 
 /** [story, notifications, the messages] */
 const STORIES: [string, Notification[], string[][]][] = [
@@ -18,45 +18,49 @@ const STORIES: [string, Notification[], string[][]][] = [
     [at('a'), at('b'), at('c'), at('d')],
     [['a waiting', 'b waiting', 'c waiting', 'd waiting']],
   ],
-  ['all of two gone alike are one message', [downFact('a'), downFact('b')], [['a down', 'b down']]],
+  ['all of two gone alike are one message', [downNotification('a'), downNotification('b')], [['a down', 'b down']]],
   [
     'all of twenty gone alike are one message',
-    Array.from({ length: 20 }, (_, i) => downFact(`r${i}`, {}, 20)),
+    Array.from({ length: 20 }, (_, i) => downNotification(`r${i}`, {}, 20)),
     [Array.from({ length: 20 }, (_, i) => `r${i} down`)],
   ],
-  ['two of three gone are two messages', [downFact('a', {}, 3), downFact('b', {}, 3)], [['a down'], ['b down']]],
+  [
+    'two of three gone are two messages',
+    [downNotification('a', {}, 3), downNotification('b', {}, 3)],
+    [['a down'], ['b down']],
+  ],
   [
     'two gone for different causes are two messages',
-    [downFact('a'), downFact('b', { failure: { kind: 'refused' } })],
+    [downNotification('a'), downNotification('b', { failure: { kind: 'refused' } })],
     [['a down'], ['b down']],
   ],
   [
     'two gone with different codes are two messages',
     [
-      downFact('a', { failure: { kind: 'other', code: 'X' } }),
-      downFact('b', { failure: { kind: 'other', code: 'Y' } }),
+      downNotification('a', { failure: { kind: 'other', code: 'X' } }),
+      downNotification('b', { failure: { kind: 'other', code: 'Y' } }),
     ],
     [['a down'], ['b down']],
   ],
   [
     'an address that swallows packets is one cause, whichever time limit met it',
-    [downFact('a'), downFact('b', { failure: { kind: 'timeout', code: 'UND_ERR_CONNECT_TIMEOUT' } })],
+    [downNotification('a'), downNotification('b', { failure: { kind: 'timeout', code: 'UND_ERR_CONNECT_TIMEOUT' } })],
     [['a down', 'b down']],
   ],
   [
     'two gone in different runs are two messages',
-    [downFact('a'), downFact('b', { at: NOW + 60_000 })],
+    [downNotification('a'), downNotification('b', { at: NOW + 60_000 })],
     [['a down'], ['b down']],
   ],
-  ['the only endpoint gone is its own message', [downFact('a', {}, 1)], [['a down']]],
+  ['the only endpoint gone is its own message', [downNotification('a', {}, 1)], [['a down']]],
   [
     'both back alike are one message',
-    [downFact('a', { reason: 'resolved' }), downFact('b', { reason: 'resolved' })],
+    [downNotification('a', { reason: 'resolved' }), downNotification('b', { reason: 'resolved' })],
     [['a down', 'b down']],
   ],
   [
     'what else those endpoints have to tell stays apart',
-    [downFact('a'), downFact('b'), at('a', { reason: 'resolved' })],
+    [downNotification('a'), downNotification('b'), at('a', { reason: 'resolved' })],
     [['a down', 'b down'], ['a waiting']],
   ],
   [
@@ -71,12 +75,12 @@ const STORIES: [string, Notification[], string[][]][] = [
   ],
 ]
 
-test.each(STORIES)('%s', (_, facts, messages) => {
-  expect(shape(facts)).toEqual(messages)
+test.each(STORIES)('%s', (_, notifications, messages) => {
+  expect(shape(notifications)).toEqual(messages)
 })
 
 test('what concerns the watcher stands alone, beside a digest of its endpoints', () => {
-  const { endpoint: _, ...gap } = queueFact({ rule: 'gap', reason: 'told-once', priority: 6 })
+  const { endpoint: _, ...gap } = queueNotification({ rule: 'gap', reason: 'told-once', priority: 6 })
   const groups = shape([gap, at('a'), at('b'), at('c'), at('d')])
   expect(groups).toHaveLength(2)
   expect(groups[1]).toEqual(['watcher gap'])

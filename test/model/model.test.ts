@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { amount } from '../long.ts'
 import { createWorld, incidentOf, reasonOf, type Turn } from './world.ts'
 
-/** Long form: `QUEUEBELL_SEQUENCES=10000 npx vitest run test/model`. */
-const SEQUENCES = Number(process.env.QUEUEBELL_SEQUENCES ?? 300)
+const SEQUENCES = amount('sequences')
 
 const turn: fc.Arbitrary<Turn> = fc.record({
   minutes: fc.oneof(

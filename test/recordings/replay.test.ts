@@ -111,7 +111,7 @@ test('what cannot be used is said, and ends with 1', async () => {
     expect.stringContaining('1 problem'),
     expect.stringContaining('1 problem'),
     expect.stringContaining('1 problem'),
-    '--every 5: may be a time with its unit, as in 15s or 1m',
+    '--every 5: may be a time with its unit, above 0 and at most 24h, as in 15s or 1m',
   ])
 })
 

@@ -1,15 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { parseConfig } from '../../src/config/parse.ts'
-import { compose } from '../../src/messages/compose.ts'
-import { group } from '../../src/messages/group.ts'
 import type { Backend } from '../../src/model/backend.ts'
-import type { Answer, BeatFacts, Observation } from '../../src/model/observation.ts'
-import { evaluate } from '../../src/rules/evaluate.ts'
+import type { Message } from '../../src/model/message.ts'
+import type { Answer, BeatFacts } from '../../src/model/observation.ts'
 import { emptyReadings, gaugeReadings } from '../../src/signals/readings.ts'
-import { settle } from '../../src/state/outbox.ts'
-import { emptyState, readState, writeState } from '../../src/state/schema.ts'
+import { configOf, messagesOf, playRuns } from '../playing.ts'
 
-const START = Date.UTC(2026, 5, 1)
 const good: Answer = { up: true, readings: { ...emptyReadings(), modelFound: true } }
 const withoutModel: Answer = { up: true, readings: { ...emptyReadings(), modelFound: false } }
 const refused: Answer = { up: false, failure: { kind: 'not-authorised', status: 401 } }
@@ -46,25 +41,14 @@ describe('the end of an alert is told as what was told', () => {
       'Worker is silent',
     ],
   ])('%s', (_, backend, env, runs, headline) => {
-    const [fired, resolved] = messagesOf(backend, env, runs)
+    const [fired, resolved] = told(backend, env, runs)
     expect(fired?.title).toContain(headline)
     expect(resolved?.body).toContain(`“${headline}” lasted`)
   })
 })
 
-/** What is told of one endpoint that is seen like this each minute; every push is accepted, and the state goes through JSON. */
-function messagesOf(backend: Backend, env: Record<string, string>, runs: readonly Answer[]) {
-  const parsed = parseConfig(backend, env, { lambda: false })
-  if ('problems' in parsed) throw new Error(parsed.problems.join('\n'))
-  let state = emptyState()
-  return runs.flatMap((seen, minute) => {
-    const now = START + minute * 60_000
-    const observations = parsed.config.endpoints.map((endpoint) => ({ endpoint, took: 1, ...seen }) as Observation)
-    const evaluation = evaluate(state, observations, parsed.config, now)
-    const facts = evaluation.state.outbox.map(({ notification }) => notification)
-    const delivered = facts.map(({ id }) => ({ id, kind: 'delivered' as const }))
-    const saved = readState(writeState(settle(evaluation.state, delivered, now, 'run')))
-    if (saved.kind === 'state') state = saved.state
-    return group(facts).map((one) => compose(one, 'en', { markdown: false, link: () => undefined, now }))
-  })
+/** What is told of one endpoint that is seen like this each minute. */
+function told(backend: Backend, env: Record<string, string>, answers: readonly Answer[]): Message[] {
+  const runs = answers.map((answer, minute) => ({ at: minute * 60_000, seen: () => answer }))
+  return playRuns(configOf(backend, env), runs).flatMap(messagesOf)
 }

@@ -1,46 +1,27 @@
 import { describe, expect, test } from 'vitest'
 import { TABLES } from '../../src/backends/backends.ts'
-import { parseConfig } from '../../src/config/parse.ts'
 import type { ScrapedBackend } from '../../src/model/backend.ts'
-import type { Observation } from '../../src/model/observation.ts'
-import type { RuleId } from '../../src/rules/catalogue.ts'
-import { evaluate } from '../../src/rules/evaluate.ts'
 import { explain } from '../../src/rules/explain.ts'
-import { createPageReader } from '../../src/scrape/exposition.ts'
-import { readPage } from '../../src/scrape/read.ts'
-import { emptyState } from '../../src/state/schema.ts'
+import type { RuleId } from '../../src/rules/rules.ts'
+import { configOf, playRuns } from '../playing.ts'
 
 const START = Date.UTC(2026, 10, 30, 12)
 type Served = string | 'refused'
 
 /** Plays pages a minute apart. @returns what the last run says of each rule: `judgement: why`. */
-function play(pages: readonly Served[], env: Record<string, string> = {}, backend: ScrapedBackend = 'vllm') {
-  const name = `${backend.toUpperCase()}_ENDPOINTS`
-  const parsed = parseConfig(backend, { [name]: 'a=http://10.0.0.5:8000', ...env }, { lambda: false })
-  if ('problems' in parsed) throw new Error(parsed.problems.join('\n'))
-  const { config } = parsed
-  let state = emptyState()
-  let said: Partial<Record<RuleId, string>> = {}
-  for (const [minute, page] of pages.entries()) {
-    const now = START + minute * 60_000
-    const observations = config.endpoints.map((endpoint): Observation => {
-      if (page === 'refused')
-        return { endpoint, took: 1, up: false, failure: { kind: 'refused', code: 'ECONNREFUSED' } }
-      const reader = createPageReader(TABLES[backend])
-      reader.push(new TextEncoder().encode(page))
-      const readings = readPage(reader.end(), TABLES[backend], { model: endpoint.model, now })
-      return { endpoint, took: 1, up: true, readings }
-    })
-    const evaluation = evaluate(state, observations, config, now)
-    state = evaluation.state
-    said = Object.fromEntries(
-      evaluation.decisions.map(({ decision }) => [
-        decision.rule.id,
-        `${decision.heldBy ? 'held back' : decision.judgement}: ${explain(decision) ?? ''}`,
-      ]),
-    )
-  }
-  return said
+function play(
+  pages: readonly Served[],
+  env: Record<string, string> = {},
+  backend: ScrapedBackend = 'vllm',
+): Partial<Record<RuleId, string>> {
+  const runs = pages.map((page, minute) => ({ at: minute * 60_000, seen: () => page }))
+  const decisions = playRuns(configOf(backend, env), runs, START).at(-1)?.evaluation.decisions ?? []
+  return Object.fromEntries(
+    decisions.map(({ decision }) => [
+      decision.rule.id,
+      `${decision.heldBy ? 'held back' : decision.judgement}: ${explain(decision) ?? ''}`,
+    ]),
+  )
 }
 
 /** A vLLM page on which `n` requests have finished since the start, none of them long. */
@@ -163,13 +144,10 @@ describe('an alert says where it stands', () => {
 test.each(Object.keys(TABLES) as ScrapedBackend[])(
   '%s: every rule says something, whatever the answer; only the gap is judged for the whole run',
   (backend) => {
-    const parsed = parseConfig(
-      backend,
-      { [`${backend.toUpperCase()}_ENDPOINTS`]: 'a=http://h:8000' },
-      { lambda: false },
-    )
-    if ('problems' in parsed) throw new Error(parsed.problems.join('\n'))
-    const rules = parsed.config.endpoints[0]?.rules.map(({ id }) => id).filter((id) => id !== 'gap') ?? []
+    const rules =
+      configOf(backend)
+        .endpoints[0]?.rules.map(({ id }) => id)
+        .filter((id) => id !== 'gap') ?? []
     expect(rules.length).toBeGreaterThan(3)
     for (const answer of ['refused', '\n', page(5)] as const) {
       const said = play([answer], {}, backend)

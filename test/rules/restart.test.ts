@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ScrapedBackend } from '../../src/model/backend.ts'
+import { play } from '../playing.ts'
 import { page, vllm } from '../stories/pages.ts'
-import { play } from './playing.ts'
 
 test('a queue that is gone with the process that held it is told as restarted', () => {
   expect(endOf([vllm({ waiting: 40, started: 1_760_000_000 }), emptied(1), emptied(2)])).toBe('restarted')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { play } from './playing.ts'
+import { play } from '../playing.ts'
 
 const page = (waiting: number) => `vllm:num_requests_waiting{model_name="m"} ${waiting}
 vllm:num_requests_running{model_name="m"} 8

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { play } from '../playing.ts'
 import { page } from '../stories/pages.ts'
-import { play } from './playing.ts'
 
 test('the message on failed requests of a gateway names the upstream that most of them failed at', () => {
   const [message] = play('gateway', [gateway({}), gateway({ ok: 90, bad: 12, worse: 1 })]).messages

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { TABLES } from '../../src/backends/backends.ts'
 import type { ScrapedBackend } from '../../src/model/backend.ts'
 import type { Readings } from '../../src/model/signals.ts'
-import { createPageReader } from '../../src/scrape/exposition.ts'
+import { createPageReader } from '../../src/scrape/page-reader.ts'
 import { pageOf, readingsOf, totalOf } from './reading.ts'
 
 const FOLDER = path.resolve('../shared/metrics')
@@ -99,7 +99,7 @@ const BODIES: Expected[] = [
     file: 'vllm-v1-2026-09-after-load-lmswitch.prom',
     server: 'vLLM V1, 0.9.2 or newer',
     model: 'deepseek-v4-flash-vision-exp-ablit-dual',
-    gauges: { waiting: 0, running: 0, kv_cache: 0 },
+    gauges: { waiting_deferred: 0, asleep: 0, waiting: 0, running: 0, kv_cache: 0 },
     totals: {
       finished: 26,
       failed: 0,
@@ -117,6 +117,30 @@ const BODIES: Expected[] = [
       e2e: [21, 26, 1837.7475888729095],
     },
     startedAt: 1788859833.25,
+  },
+  {
+    backend: 'vllm',
+    file: 'vllm-0.28-2026-09-a10-after-load-first-part.prom',
+    server: 'vLLM V1, 0.9.2 or newer',
+    model: 'Qwen/Qwen3-8B-AWQ',
+    gauges: { waiting_deferred: 0, asleep: 0, waiting: 0, running: 0, kv_cache: 0 },
+    totals: {
+      finished: 168,
+      failed: 0,
+      preemptions: 0,
+      prompt_tokens: 811227,
+      generation_tokens: 74322,
+      prefix_queries: 811227,
+      prefix_hits: 730928,
+    },
+    startedAt: 1789056783.8,
+  },
+  {
+    backend: 'vllm',
+    file: 'vllm-metal-2026-07-stuck-capacity-partial.prom',
+    server: 'vLLM V1, 0.9.2 or newer',
+    model: 'org/Model-27B-5bit',
+    gauges: { waiting_deferred: 0, waiting: 6, running: 0, kv_cache: 0 },
   },
   {
     backend: 'vllm',
@@ -205,11 +229,32 @@ const BODIES: Expected[] = [
     totals: { steps: 55 },
   },
   {
+    backend: 'sglang',
+    file: 'sglang-0.5-is-streaming-realtime-modes-sample-partial.prom',
+    server: 'SGLang',
+    model: 'qwen3',
+    gauges: { waiting: 3, running: 7, kv_cache: 0.66 },
+    totals: {
+      prompt_tokens: 8128902,
+      generation_tokens: 7557572,
+      prefix_queries: 8128902,
+      steps: 15686474,
+    },
+  },
+  {
+    backend: 'sglang',
+    file: 'sglang-pd-aborted-partial-sglang-pr7944.prom',
+    server: 'SGLang',
+    model: '/models/R1',
+    gauges: { running: 0, kv_cache: 0 },
+    totals: { finished: 217, prefix_hits: 2688 }, // 157 were aborted: by their clients,
+  },
+  {
     backend: 'llamacpp',
     file: 'llamacpp-2024-windows-nan-idle-before-first-request.prom',
     server: 'llama.cpp before May 2025',
     gauges: { waiting: 0, running: 0, kv_cache: 0 },
-    totals: { prompt_tokens: 0, generation_tokens: 0, steps: 0 },
+    totals: { prompt_seconds: 0, decode_seconds: 0, prompt_tokens: 0, generation_tokens: 0, steps: 0 },
     malformed: 1,
   },
   {
@@ -223,14 +268,80 @@ const BODIES: Expected[] = [
     backend: 'llamacpp',
     file: 'llamacpp-2025-partial-llama.cpp-pr13196.prom',
     server: 'llama.cpp',
-    totals: { prompt_tokens: 143, generation_tokens: 673 },
+    totals: { prompt_seconds: 8.168, decode_seconds: 29.567, prompt_tokens: 143, generation_tokens: 673 },
   },
   {
     backend: 'llamacpp',
     file: 'llamacpp-2026-n-tokens-max-after-load.prom',
     server: 'llama.cpp of 2025 or newer',
     gauges: { waiting: 0, running: 0 },
-    totals: { prompt_tokens: 26129, generation_tokens: 10911, steps: 10420 },
+    totals: {
+      prompt_seconds: 32.378,
+      decode_seconds: 469.376,
+      prompt_tokens: 26129,
+      generation_tokens: 10911,
+      steps: 10420,
+    },
+  },
+  {
+    backend: 'llamacpp',
+    file: 'llamacpp-v0.5.0-counters-above-1e6.prom',
+    server: 'llama.cpp of 2025 or newer',
+    gauges: { waiting: 0, running: 0 },
+    totals: {
+      prompt_seconds: 187.669,
+      decode_seconds: 380.778,
+      prompt_tokens: 1063080,
+      generation_tokens: 50285,
+      prefix_queries: 1063080,
+      prefix_hits: 0,
+      steps: 25758,
+    },
+  },
+  {
+    backend: 'llamacpp',
+    file: 'llamacpp-v0.5.0-fresh.prom',
+    server: 'llama.cpp of 2025 or newer',
+    gauges: { waiting: 0, running: 0 },
+    totals: {
+      prompt_seconds: 0,
+      decode_seconds: 0,
+      prompt_tokens: 0,
+      generation_tokens: 0,
+      prefix_queries: 0,
+      prefix_hits: 0,
+      steps: 0,
+    },
+  },
+  {
+    backend: 'llamacpp',
+    file: 'llamacpp-v0.5.0-overload-np2-40clients.prom',
+    server: 'llama.cpp of 2025 or newer',
+    gauges: { waiting: 38, running: 2 },
+    totals: {
+      prompt_seconds: 9.77401,
+      decode_seconds: 125.329,
+      prompt_tokens: 1816,
+      generation_tokens: 4269,
+      prefix_queries: 2256,
+      prefix_hits: 440,
+      steps: 3334,
+    },
+  },
+  {
+    backend: 'llamacpp',
+    file: 'llamacpp-v0.5.0-router-model-tiny-b.prom',
+    server: 'llama.cpp of 2025 or newer',
+    gauges: { waiting: 0, running: 0 },
+    totals: {
+      prompt_seconds: 0,
+      decode_seconds: 0,
+      prompt_tokens: 0,
+      generation_tokens: 0,
+      prefix_queries: 0,
+      prefix_hits: 0,
+      steps: 0,
+    },
   },
   {
     backend: 'dcgm',

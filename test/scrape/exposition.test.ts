@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { TABLES } from '../../src/backends/backends.ts'
-import { createPageReader } from '../../src/scrape/exposition.ts'
-import { MAX_LINE } from '../../src/scrape/lines.ts'
-import { MAX_LABEL_SETS } from '../../src/scrape/page.ts'
+import { createPageReader, MAX_LABEL_SETS, MAX_LINE } from '../../src/scrape/page-reader.ts'
+
 import { countsOf, pageOf } from './reading.ts'
 
 const WAITING = 'vllm:num_requests_waiting'

@@ -40,7 +40,10 @@ vllm:kv_cache_usage_perc{engine="0",model_name="m"} 0.10
 vllm:kv_cache_usage_perc{engine="1",model_name="m"} 0.97
 `
     const { gauges } = readingsOf('vllm', body)
-    expect(gauges).toEqual({ waiting: { value: 40 }, kv_cache: { value: 0.97, at: 'engine 1' } })
+    expect(gauges).toEqual({
+      waiting: { value: 40, byEngine: { 'engine 0': 0, 'engine 1': 40 } },
+      kv_cache: { value: 0.97, at: 'engine 1', byEngine: { 'engine 0': 0.1, 'engine 1': 0.97 } },
+    })
   })
 
   test.each([
@@ -122,7 +125,10 @@ vllm:kv_cache_usage_perc{engine="1",model_name="m"} 0.97
         ),
       )
       .join('')
-    expect(readingsOf('sglang', body).gauges.waiting).toEqual({ value: 10 })
+    expect(readingsOf('sglang', body).gauges.waiting).toEqual({
+      value: 10,
+      byEngine: { 'dp_rank 0': 5, 'dp_rank 1': 5 },
+    })
   })
 
   test('SGLang: a total by priority is used without its parts, parts without a total add up', () => {
@@ -226,17 +232,16 @@ process_start_time_seconds 1.7889e+09
   })
 
   test.each([
-    ['both', 'sglang:num_aborted_requests_total 1\nsglang:num_transfer_failed_reqs_total 2\n', 3],
-    ['a part alone, before the first abort', 'sglang:num_transfer_failed_reqs_total 2\n', 2],
+    ['aborted ones beside them', 'sglang:num_aborted_requests_total 1\nsglang:num_transfer_failed_reqs_total 2\n', 2],
+    ['a part alone', 'sglang:num_bootstrap_failed_reqs_total 2\n', 2],
+    ['both parts', 'sglang:num_transfer_failed_reqs_total 2\nsglang:num_bootstrap_failed_reqs_total 3\n', 5],
+    ['aborted ones alone', 'sglang:num_aborted_requests_total 9\n', undefined],
     ['none', 'sglang:num_requests_total 9\n', undefined],
-  ])(
-    'SGLang: aborted requests and failed transfers are failures, each counted from its first event on: %s',
-    (_, body, failed) => {
-      const { counters, sources } = readingsOf('sglang', body)
-      expect(counters.failed && totalOf(counters.failed)).toBe(failed)
-      expect(sources.failed).toBe(failed && 'sglang:num_aborted_requests_total')
-    },
-  )
+  ])('SGLang: failed transfers are failures, what was aborted is its client’s wish: %s', (_, body, failed) => {
+    const { counters } = readingsOf('sglang', body)
+    expect(counters.failed && totalOf(counters.failed)).toBe(failed)
+    expect(counters.transfer_failed && totalOf(counters.transfer_failed)).toBe(failed)
+  })
 
   test('TGI and TEI: the client’s own faults are no failures of the server', () => {
     const faults = (name: string) =>

@@ -1,8 +1,8 @@
 import { TABLES } from '../../src/backends/backends.ts'
 import type { ScrapedBackend } from '../../src/model/backend.ts'
 import type { Readings } from '../../src/model/signals.ts'
-import { createPageReader } from '../../src/scrape/exposition.ts'
 import type { Page } from '../../src/scrape/page.ts'
+import { createPageReader } from '../../src/scrape/page-reader.ts'
 import { readPage } from '../../src/scrape/read.ts'
 
 /** 2026-11-30T12:00:00Z. */
@@ -15,8 +15,13 @@ export function pageOf(backend: ScrapedBackend, body: string | Uint8Array): Page
   return reader.end()
 }
 
-export function readingsOf(backend: ScrapedBackend, body: string | Uint8Array, model?: string): Readings {
-  return readPage(pageOf(backend, body), TABLES[backend], { model, now: NOW })
+export function readingsOf(
+  backend: ScrapedBackend,
+  body: string | Uint8Array,
+  model?: string,
+  now: number = NOW,
+): Readings {
+  return readPage(pageOf(backend, body), TABLES[backend], { model, now })
 }
 
 /** The counts of a page's lines. */

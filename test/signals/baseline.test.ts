@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { BASELINE, type Baseline, bin, ceiling, learn, past } from '../../src/signals/baseline.ts'
+import { BASELINE, type Baseline, bin, ceiling, learn, usual } from '../../src/signals/baseline.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -58,28 +58,27 @@ describe('learning', () => {
   })
 })
 
-describe('the past', () => {
+describe('the usual value', () => {
   test('is the median, after an hour and ten values', () => {
     const nine = learned(Array.from({ length: 9 }, (_, i) => [i * 10, i]))
-    expect(past(nine, T0 + 2 * HOUR)).toBeUndefined()
+    expect(usual(nine, T0 + 2 * HOUR)).toBeUndefined()
     const ten = learned(Array.from({ length: 10 }, (_, i) => [i * 10, i]))
-    expect(past(ten, T0 + 2 * HOUR)).toBe(4.5)
-    expect(past(ten, T0 + HOUR)).toBe(4.5)
-    expect(past(ten, T0 + HOUR - 1)).toBeUndefined()
-    expect(past(nine, T0 + 2 * HOUR, { atLeast: 9 })).toBe(4)
-    expect(past(undefined, T0)).toBeUndefined()
+    expect(usual(ten, T0 + 2 * HOUR)).toBe(4.5)
+    expect(usual(ten, T0 + HOUR)).toBe(4.5)
+    expect(usual(ten, T0 + HOUR - 1)).toBeUndefined()
+    expect(usual(undefined, T0)).toBeUndefined()
   })
 
   test('a single wild value does not move it', () => {
     const values = Array.from({ length: 15 }, (_, i): [number, number] => [i * 5, i === 7 ? 1e6 : 100])
-    expect(past(learned(values), T0 + 2 * HOUR)).toBe(100)
+    expect(usual(learned(values), T0 + 2 * HOUR)).toBe(100)
     expect(ceiling(learned(values), T0 + 2 * HOUR)).toBe(100)
   })
 
   test('is unknown a day after the last value', () => {
     const baseline = steady(20)
-    expect(past(baseline, baseline.at + 24 * HOUR)).toBe(5)
-    expect(past(baseline, baseline.at + 24 * HOUR + 1)).toBeUndefined()
+    expect(usual(baseline, baseline.at + 24 * HOUR)).toBe(5)
+    expect(usual(baseline, baseline.at + 24 * HOUR + 1)).toBeUndefined()
   })
 
   test('its ceiling is the highest value but one', () => {
@@ -89,7 +88,7 @@ describe('the past', () => {
   })
 
   test('an empty baseline has none, even when nothing is asked for', () => {
-    expect(past({ since: T0, at: T0, values: [] }, T0 + 2 * HOUR, { atLeast: 0 })).toBeUndefined()
+    expect(usual({ since: T0, at: T0, values: [] }, T0 + 2 * HOUR)).toBeUndefined()
   })
 })
 

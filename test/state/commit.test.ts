@@ -195,6 +195,17 @@ describe('opening', () => {
     },
   )
 
+  test('case 410: a state that broke while this run worked is put aside too before it is replaced', async () => {
+    const store = createMemoryStore()
+    await plant(store, {})
+    const opened = await open(store)
+    await store.put(key, '{"v":2,"broken')
+    const decide = async (from: Opened) => ({ state: from.state })
+    await saveDecision(opened, decide, session(store, 'mine'))
+    const aside = await store.list('vllm.broken-')
+    expect(aside).toHaveLength(1)
+  })
+
   const note = { id: 'i/fired/0', incident: 'i', reason: 'fired', rule: 'waiting', endpoint: 'a', priority: 8 }
   const whole = { ...note, at: 0, firedAt: 0, context: { backend: 'vllm', url: 'http://a', numbers: {}, of: 1 } }
   test.each([

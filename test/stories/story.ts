@@ -1,5 +1,5 @@
 import type { Backend } from '../../src/model/backend.ts'
-import type { RuleId } from '../../src/rules/catalogue.ts'
+import type { RuleId } from '../../src/rules/rules.ts'
 
 /** What one endpoint answers in one run: a page, a status with a body, or no connection. */
 export type Served = string | { status: number; body?: string; type?: string } | 'refused'

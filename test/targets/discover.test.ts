@@ -228,7 +228,7 @@ describe('endpoints of a name', () => {
     const watcher = createWatcher(
       { VLLM_ENDPOINTS: 'chat=dns+http://vllm-headless:8000/metrics' },
       {
-        load: async () => (addresses ? { addresses } : { unread: 'ENOTFOUND' }),
+        load: async () => (addresses ? { ok: true, addresses } : { ok: false, why: 'ENOTFOUND' }),
         async observe({ endpoints }) {
           asked.push(...endpoints.map(({ url }) => url))
           return endpoints.map((endpoint) => ({ endpoint, up: true, took: 1, readings: readings() }))
@@ -256,17 +256,21 @@ describe('endpoints of a name', () => {
     ['waiting=dns+http://h:8000', 'reads like the beginning of the setting VLLM_WAITING_'],
   ])('%s is refused', (text, why) => {
     expect(parseConfig('vllm', { VLLM_ENDPOINTS: text }, { lambda: false })).toEqual({
+      ok: false,
       problems: [expect.stringContaining(why)],
     })
   })
 
   test('the system resolves it', async () => {
     const source = { kind: 'dns', id: 'x', group: 'chat', url: 'http://127.0.0.1:8000/metrics' } as const
-    expect(await load(source)).toEqual({ addresses: ['127.0.0.1'] })
+    expect(await load(source)).toEqual({ ok: true, addresses: ['127.0.0.1'] })
     // In the hosts file alone: what a name server does not know counts too, as for any connection.
     const { addresses } = (await load({ ...source, url: 'http://localhost:8000' })) as { addresses: string[] }
     expect(addresses.some((address) => ['127.0.0.1', '::1'].includes(address))).toBe(true)
-    expect(await load({ ...source, url: 'http://no-such-name.invalid:8000' })).toEqual({ unread: expect.any(String) })
+    expect(await load({ ...source, url: 'http://no-such-name.invalid:8000' })).toEqual({
+      ok: false,
+      why: expect.any(String),
+    })
   })
 })
 
@@ -284,7 +288,7 @@ describe('a list in a file or a bucket', () => {
     const file = path.join(dir, 'targets.json')
     writeFileSync(file, JSON.stringify([entry('a', 'chat')]))
     expect(names(await createWatcher({ VLLM_TARGETS: file }).turn())).toEqual(['chat/a'])
-    expect(await load({ kind: 'file', id: 'x', path: path.join(dir, 'none') })).toEqual({ unread: 'ENOENT' })
+    expect(await load({ kind: 'file', id: 'x', path: path.join(dir, 'none') })).toEqual({ ok: false, why: 'ENOENT' })
   })
 
   test('an object costs one GET', async () => {
@@ -306,6 +310,7 @@ test.each([
   ['[{"targets":[]}]', 'may be a file'],
 ])('VLLM_TARGETS=%s is refused', (text, why) => {
   expect(parseConfig('vllm', { VLLM_TARGETS: text }, { lambda: false })).toEqual({
+    ok: false,
     problems: [expect.stringContaining(why)],
   })
 })

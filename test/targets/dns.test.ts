@@ -16,10 +16,14 @@ vi.mock('node:dns/promises', () => ({
 }))
 
 test.each([
-  ['a name has those of both families, each once', 'vllm-headless', { addresses: ['10.0.0.5', '10.0.0.6', 'fd00::5'] }],
-  ['an address stands for itself', '10.0.0.7', { addresses: ['10.0.0.7'] }],
-  ['an address in brackets too', '[fd00::7]', { addresses: ['fd00::7'] }],
-  ['a name that is not there has the system’s own word', 'gone', { unread: 'ENOTFOUND' }],
+  [
+    'a name has those of both families, each once',
+    'vllm-headless',
+    { ok: true, addresses: ['10.0.0.5', '10.0.0.6', 'fd00::5'] },
+  ],
+  ['an address stands for itself', '10.0.0.7', { ok: true, addresses: ['10.0.0.7'] }],
+  ['an address in brackets too', '[fd00::7]', { ok: true, addresses: ['fd00::7'] }],
+  ['a name that is not there has the system’s own word', 'gone', { ok: false, why: 'ENOTFOUND' }],
 ])('%s', async (_, host, loaded) => {
   expect(await load({ kind: 'dns', id: 'x', group: 'chat', url: `http://${host}:8000/metrics` })).toEqual(loaded)
 })

@@ -30,7 +30,7 @@ describe('a list in the form of http_sd', () => {
       'dns+http://vllm-headless:8000/metrics',
     ],
   ])('%s', (_, entry, name, url) => {
-    expect(read([entry])).toEqual({ targets: [{ name, url }] })
+    expect(read([entry])).toEqual({ ok: true, targets: [{ name, url }] })
   })
 
   test('all problems are told together, each with its place', () => {
@@ -46,6 +46,7 @@ describe('a list in the form of http_sd', () => {
       { targets: ['h:1234'], labels: { name: 'a', group: 'chat' } },
     ])
     expect(found).toEqual({
+      ok: false,
       problems: [
         'VLLM_TARGETS: target 1 of entry 1 is no host:port such as 10.0.0.5:8000',
         'VLLM_TARGETS: target 2 of entry 1 is no text such as 10.0.0.5:8000',
@@ -62,11 +63,14 @@ describe('a list in the form of http_sd', () => {
   })
 
   test.each(['', '{}', '<html>', '[{]', 'null'])('%j is no list, and says how one looks', (text) => {
-    expect(parseTargets(text, options)).toEqual({ problems: [expect.stringContaining('is no JSON of the form [{')] })
+    expect(parseTargets(text, options)).toEqual({
+      ok: false,
+      problems: [expect.stringContaining('is no JSON of the form [{')],
+    })
   })
 
   test('an empty list is a list: all targets are gone', () => {
-    expect(read([])).toEqual({ targets: [] })
+    expect(read([])).toEqual({ ok: true, targets: [] })
   })
 })
 

@@ -54,7 +54,7 @@ const warned: string[] = []
 async function watch(backend: Backend, variables: Record<string, string>) {
   warned.length = 0
   const parsed = parseConfig(backend, variables, { lambda: false })
-  if ('problems' in parsed) throw new Error(parsed.problems.join())
+  if (!parsed.ok) throw new Error(parsed.problems.join())
   const { config } = parsed
   const log = { debug() {}, info() {}, warn: (text: string) => void warned.push(text), error() {} }
   const io: IO = {

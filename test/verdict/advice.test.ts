@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
 import { CATALOGUES } from '../../src/messages/compose.ts'
-import { say } from '../../src/messages/context-lines.ts'
+import { todosOf } from '../../src/messages/context-lines.ts'
 import { BACKENDS, type Backend } from '../../src/model/backend.ts'
 import { FAILURE_KINDS } from '../../src/model/failure.ts'
 import type { AlertContext, Notification, VerdictKind } from '../../src/model/notification.ts'
-import { RULE_IDS, specOf } from '../../src/rules/catalogue.ts'
-import { advice } from '../../src/verdict/advice.ts'
+import { advice, RULE_IDS, specOf } from '../../src/rules/rules.ts'
 
 /** Settings that each server has; a setting of one may not be told to the owner of another. */
 const SETTINGS: Partial<Record<Backend, RegExp>> = {
@@ -55,7 +54,7 @@ function textsFor(backend: Backend): string[] {
     })),
   )
   return [...facts, ...downs].flatMap((fact) =>
-    advice(fact).flatMap((piece) => [say(piece, CATALOGUES.en), say(piece, CATALOGUES.ru)]),
+    [CATALOGUES.en, CATALOGUES.ru].flatMap((catalogue) => todosOf(fact, catalogue)),
   )
 }
 

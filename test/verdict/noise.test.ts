@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { VerdictKind } from '../../src/model/notification.ts'
 import { verdict } from '../../src/verdict/verdict.ts'
+import { amount } from '../long.ts'
 import { type Life, noisyEngine, USUAL } from './noisy-engine.ts'
 
-/** `LONG_TESTS=1 npx vitest run test/verdict` lives twenty. */
-const LIVES = process.env.LONG_TESTS ? 20 : 5
+const LIVES = amount('noisyLives')
 const SEEDS = Array.from({ length: LIVES }, (_, index) => index + 1)
 /** An hour of runs, then the runs of the trouble; the verdict of each of the last ones counts, since a message may be written at any of them. */
 const PAST = 60

@@ -1,4 +1,6 @@
-import type { PastWork, Work } from '../../src/verdict/verdict.ts'
+import { defined } from '../../src/model/defined.ts'
+import type { PastWorkload, Workload } from '../../src/verdict/verdict.ts'
+import { createRandom } from '../../tools/simulator/random.ts'
 
 /** What the engine of a test lives through; each can change in the middle. */
 export interface Life {
@@ -20,6 +22,8 @@ const MOST_AT_ONCE = 64
 const RUN = 60
 /** The longest prompt that the server takes. */
 const LONGEST = 16_000
+/** Of the lengths' logarithm. */
+const SPREAD = 0.7
 
 interface Request {
   prompt: number
@@ -41,9 +45,12 @@ interface Totals {
   kv: number
 }
 
-/** A continuous-batching engine with arrivals and lengths by chance, read once a minute; the same seed lives the same life. */
+/**
+ * A continuous-batching engine with arrivals and lengths by chance, read once a minute; the same seed lives the same life.
+ * Not the one of `tools/simulator`: it knows no pages, and the verdict must be right on more than one model of an engine.
+ */
 export function noisyEngine(seed: number) {
-  const random = mulberry(seed)
+  const random = createRandom(seed)
   const waiting: Request[] = []
   const running: Request[] = []
   const totals = { finished: 0, tokens: 0, prompts: 0, perToken: 0, preemptions: 0 }
@@ -54,11 +61,11 @@ export function noisyEngine(seed: number) {
   let used = 0
 
   function arrive(life: Life, seconds: number) {
-    let count = poisson(life.load * seconds, random)
+    let count = poisson(life.load * seconds, random.uniform)
     while (count-- > 0) {
-      const output = Math.min(1000, Math.max(2, Math.round(lognormal(life.output, random))))
+      const output = Math.min(1000, Math.max(2, Math.round(random.logNormal(life.output, SPREAD))))
       waiting.push({
-        prompt: Math.min(LONGEST, Math.max(1, Math.round(lognormal(life.prompt, random)))),
+        prompt: Math.min(LONGEST, Math.max(1, Math.round(random.logNormal(life.prompt, SPREAD)))),
         left: output,
         made: 0,
         output,
@@ -130,7 +137,7 @@ export function noisyEngine(seed: number) {
       }
     },
     /** The work since the last run, widened until 20 requests have finished or five minutes are full. */
-    work(): Work {
+    work(): Workload {
       const last = readings.at(-1)
       if (!last) throw new Error('no reading')
       let from = readings.length - 2
@@ -138,7 +145,7 @@ export function noisyEngine(seed: number) {
       return workBetween(readings[from] ?? last, last, readings.at(-2) ?? last)
     },
     /** Medians of the last `runs` runs, and the best five minutes as the ceiling. */
-    past(runs: number): PastWork {
+    past(runs: number): PastWorkload {
       const works = readings
         .slice(-runs)
         .map((reading, index, all) => workBetween(all[index - 1] ?? reading, reading, reading))
@@ -146,7 +153,7 @@ export function noisyEngine(seed: number) {
       const fives = works
         .slice(4)
         .map((_, index) => mean(works.slice(index, index + 5).map((work) => work.tokensPerSecond ?? 0)))
-      const median = (pick: (work: Work) => number | undefined) =>
+      const median = (pick: (work: Workload) => number | undefined) =>
         middle(works.map(pick).filter((value) => value !== undefined))
       return defined({
         arrivalsPerSecond: median((work) => work.arrivalsPerSecond),
@@ -162,7 +169,7 @@ export function noisyEngine(seed: number) {
   }
 }
 
-function workBetween(from: Totals, to: Totals, before: Totals): Work {
+function workBetween(from: Totals, to: Totals, before: Totals): Workload {
   const seconds = Math.max(1, to.at - from.at)
   const finished = to.finished - from.finished
   const inside = to.waiting + to.running - from.waiting - from.running
@@ -186,26 +193,10 @@ function workBetween(from: Totals, to: Totals, before: Totals): Work {
   }
 }
 
-function mulberry(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 function poisson(mean: number, random: () => number): number {
   let count = 0
   for (let product = random(), end = Math.exp(-mean); product > end; product *= random()) count++
   return count
-}
-
-function lognormal(mean: number, random: () => number): number {
-  const spread = 0.7
-  const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
-  return mean * Math.exp(spread * normal - (spread * spread) / 2)
 }
 
 function mean(values: number[]): number {
@@ -214,8 +205,4 @@ function mean(values: number[]): number {
 
 function middle(values: number[]): number | undefined {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
-}
-
-function defined<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T
 }

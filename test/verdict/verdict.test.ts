@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { type PastWork, verdict, type Work } from '../../src/verdict/verdict.ts'
+import { type PastWorkload, verdict, type Workload } from '../../src/verdict/verdict.ts'
 
-const PAST: PastWork = {
+const PAST: PastWorkload = {
   arrivalsPerSecond: 1,
   ceiling: 1200,
   tokensPerSecond: 400,
@@ -12,7 +12,7 @@ const PAST: PastWork = {
   running: 10,
 }
 
-const WELL: Work = {
+const WELL: Workload = {
   seconds: 60,
   finished: 60,
   arrivalsPerSecond: 1,
@@ -28,11 +28,11 @@ const WELL: Work = {
   restarted: false,
 }
 
-const OVERLOADED: Partial<Work> = { waiting: 40, arrivalsPerSecond: 3, tokensPerSecond: 1150, timePerToken: 0.03 }
-const FULL: Partial<Work> = { waiting: 8, kvCache: 0.97, preemptionsPerSecond: 0.5 }
+const OVERLOADED: Partial<Workload> = { waiting: 40, arrivalsPerSecond: 3, tokensPerSecond: 1150, timePerToken: 0.03 }
+const FULL: Partial<Workload> = { waiting: 8, kvCache: 0.97, preemptionsPerSecond: 0.5 }
 
 /** [row of the table, the work of now, the verdict]; what is not said is as usual. */
-const ROWS: [string, Partial<Work>, string | undefined][] = [
+const ROWS: [string, Partial<Workload>, string | undefined][] = [
   ['1: the counters began anew, whatever else', { ...OVERLOADED, restarted: true, noProgress: true }, 'restarted'],
   ['2: work inside and no progress', { noProgress: true, waiting: 5, running: 3, tokensPerSecond: 0 }, 'stalled'],
   ['3: all is well', {}, undefined],

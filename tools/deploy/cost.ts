@@ -1,20 +1,9 @@
 import { ALARMS_EACH } from './alarms.ts'
 import { shardsOf } from './functions.ts'
+import type { Price, Prices } from './prices.ts'
 import type { Deployment } from './settings.ts'
 import type { FunctionName } from './variables.ts'
 
-/** US dollars, list prices of eu-central-1 without the free tier; other regions differ by some percent. */
-const PRICE = {
-  request: 0.2 / 1e6,
-  gigabyteSecond: { arm64: 0.000_013_333_4, x86_64: 0.000_016_666_7 },
-  put: 0.0054 / 1000,
-  get: 0.000_43 / 1000,
-  logGigabyte: 0.63,
-  alarm: 0.1,
-  metric: 0.3,
-}
-/** AWS gives these each month: requests, GB-seconds, alarms, metrics. */
-const FREE = { requests: 1e6, gigabyteSeconds: 400_000, alarms: 10, metrics: 10 }
 const MONTH_SECONDS = 730 * 3600
 /** A run asks all endpoints at once and mostly waits: seconds it is billed for, and bytes it logs, as a rule. */
 const RUN = { seconds: 1, canarySeconds: 4, logBytes: 1_500, metricBytes: 700 }
@@ -35,7 +24,7 @@ export interface CostLine {
  * What the scheduled functions cost a month at this schedule. Pure arithmetic; the run's length is an assumption, and
  * the signals that `METRICS=all` adds are not in it: how many there are, the servers decide.
  */
-export function monthlyCost(functions: readonly FunctionName[], deployment: Deployment): CostLine[] {
+export function monthlyCost(functions: readonly FunctionName[], deployment: Deployment, prices: Prices): CostLine[] {
   const scheduled = functions.filter((name) => name !== 'heartbeat-receive')
   const runsOf = (name: FunctionName) => (MONTH_SECONDS / deployment.period) * shardsOf(name, deployment)
   const requests = scheduled.reduce((sum, name) => sum + runsOf(name), 0)
@@ -44,15 +33,14 @@ export function monthlyCost(functions: readonly FunctionName[], deployment: Depl
   const alarms = scheduled.length * ALARMS_EACH
   const hasMetrics = deployment.metrics !== 'off'
   const bytes = RUN.logBytes + (hasMetrics ? RUN.metricBytes : 0)
-  const price = PRICE.gigabyteSecond[deployment.architecture]
   return [
-    line('Lambda requests', requests, 'requests', PRICE.request, FREE.requests),
-    line('Lambda time', gigabyteSeconds, 'GB-seconds', price, FREE.gigabyteSeconds),
-    line('S3: one write a run', requests, 'requests', PRICE.put),
-    line('S3: one read a run', requests, 'requests', PRICE.get),
-    line('Logs', (requests * bytes) / 1e9, 'GB', PRICE.logGigabyte),
-    line('Alarms', alarms, 'alarms', PRICE.alarm, FREE.alarms),
-    ...(hasMetrics ? [line('Metrics', ownMetrics(scheduled, deployment), 'metrics', PRICE.metric, FREE.metrics)] : []),
+    line('Lambda requests', requests, 'requests', prices['Lambda requests']),
+    line('Lambda time', gigabyteSeconds, 'GB-seconds', prices[`Lambda time on ${deployment.architecture}`]),
+    line('S3: one write a run', requests, 'requests', prices['S3 writes']),
+    line('S3: one read a run', requests, 'requests', prices['S3 reads']),
+    line('Logs', (requests * bytes) / 1e9, 'GB', prices.Logs),
+    line('Alarms', alarms, 'alarms', prices.Alarms),
+    ...(hasMetrics ? [line('Metrics', ownMetrics(scheduled, deployment), 'metrics', prices.Metrics)] : []),
   ]
 }
 
@@ -62,8 +50,8 @@ function ownMetrics(scheduled: readonly FunctionName[], deployment: Deployment):
   return OWN_FIGURES * parts * Math.min(1, 3600 / deployment.period)
 }
 
-function line(what: string, count: number, unit: string, price: number, free = 0): CostLine {
-  return { what, count, unit, dollars: count * price, dollarsAfterFree: Math.max(0, count - free) * price }
+function line(what: string, count: number, unit: string, { dollars, free }: Price): CostLine {
+  return { what, count, unit, dollars: count * dollars, dollarsAfterFree: Math.max(0, count - free) * dollars }
 }
 
 function secondsOf(name: FunctionName): number {

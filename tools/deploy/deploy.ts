@@ -2,10 +2,14 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { loadEnvFile } from '../../src/cli/env-file.ts'
+import { swallowed } from '../../src/cli/swallowed.ts'
+import { misspeltIn, unknownWords } from '../../src/config/known-names.ts'
 import { parseConfig } from '../../src/config/parse.ts'
 import { parseReceiver } from '../../src/config/receiver.ts'
 import { type CostLine, monthlyCost } from './cost.ts'
 import { functionsFor, timeoutOf } from './functions.ts'
+import { readPrices } from './prices.ts'
+import { reachOf } from './reach.ts'
 import { ownSecrets, saveSecrets } from './secrets.ts'
 import { type Deployment, parseDeployment } from './settings.ts'
 import { configuredFunctions, type FunctionName, type Variables, variablesOf } from './variables.ts'
@@ -24,14 +28,18 @@ async function deploy(args: string[]): Promise<number> {
     options: { package: { type: 'boolean' }, yes: { type: 'boolean' }, help: { type: 'boolean' } },
   })
   if (values.help) return say(USAGE, 0)
+  const lost = swallowed('deploy', { package: {}, yes: {} }, args, process.env)
+  if (lost !== undefined) return say(lost, 1)
   const unread = loadEnvFile('.env')
   if (unread !== undefined) return say(unread, 1)
   const env = process.env
   const parsed = parseDeployment(env)
   const names = configuredFunctions(env)
-  const problems = [...('problems' in parsed ? parsed.problems : []), ...problemsOf(names, env)]
+  const { problems: away, warnings } = reachOf(names, env, Boolean(env.DEPLOY_SUBNETS?.trim()))
+  const problems = [...('problems' in parsed ? parsed.problems : []), ...problemsOf(names, env), ...away]
   if ('problems' in parsed || problems.length > 0) return say(problems.join('\n'), 1)
   const { deployment } = parsed
+  for (const warning of warnings) say(`! ${warning}`, 0)
   if (await isBroken('node', ['esbuild.config.mjs'], env)) return 1
   say(plan(names, deployment, env), 0)
   // The stage goes along, so that the framework and we mean the same one.
@@ -53,14 +61,17 @@ function problemsOf(names: readonly FunctionName[], env: Variables): string[] {
       name === 'heartbeat-receive' ? parseReceiver(variables, LAMBDA) : parseConfig(name, variables, LAMBDA)
     return 'problems' in parsed ? parsed.problems : []
   })
-  return [...new Set(problems)]
+  // A misspelt name is passed to no function, so that none could refuse it.
+  const misspelt = misspeltIn(env).map((unknown) => `${unknown.name}: ${unknownWords(unknown)}`)
+  return [...new Set([...problems, ...misspelt])]
 }
 const LAMBDA = { lambda: true }
 
 function plan(names: readonly FunctionName[], deployment: Deployment, env: Variables): string {
   const entries = Object.keys(functionsFor(env, deployment)) as FunctionName[]
   const { region, stage, schedule, memory, architecture, vpc, bucket, prefix, alarmEmail, shards } = deployment
-  const cost = monthlyCost(names, deployment)
+  const prices = readPrices()
+  const cost = monthlyCost(names, deployment, prices)
   return [
     '',
     `Will be created in ${region}, stage ${stage}, as the stack queuebell-${stage}:`,
@@ -87,7 +98,9 @@ function plan(names: readonly FunctionName[], deployment: Deployment, env: Varia
       dollarsAfterFree: sum(cost, 'dollarsAfterFree'),
     }),
     ...(deployment.metrics === 'all'
-      ? ['METRICS=all adds about 0.30 for each signal of each endpoint: some 4 dollars for one of vLLM (docs/logs.md).']
+      ? [
+          `METRICS=all adds about ${prices.Metrics.dollars.toFixed(2)} for each signal of each endpoint: some 4 dollars for one of vLLM (docs/logs.md).`,
+        ]
       : []),
     '',
   ].join('\n')

@@ -1,7 +1,7 @@
 import { GENERAL, PER_ENDPOINT, RULE_ENDINGS } from '../../src/config/settings.ts'
 import { mask } from '../../src/log.ts'
 import { BACKENDS, type Backend, prefixOf } from '../../src/model/backend.ts'
-import { rulesOf } from '../../src/rules/catalogue.ts'
+import { rulesOf } from '../../src/rules/rules.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
 export type FunctionName = Backend | 'heartbeat-receive'

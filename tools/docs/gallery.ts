@@ -7,9 +7,9 @@ import { SAMPLE_NOW, samples } from './samples.ts'
 export function gallery(language: Language): string {
   const options = { markdown: false, link: () => undefined, now: SAMPLE_NOW }
   return samples()
-    .flatMap(({ name, facts }) =>
-      group(facts).map((notes) => {
-        const message = compose(notes, language, options)
+    .flatMap(({ name, notifications }) =>
+      group(notifications).map((told) => {
+        const message = compose(told, language, options)
         return `--- ${name} [${message.priority}]\n${message.title}\n${message.body}\n`
       }),
     )

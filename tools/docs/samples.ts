@@ -1,11 +1,11 @@
 import { FAILURE_KINDS, type Failure } from '../../src/model/failure.ts'
 import type { AlertContext, Notification, Numbers, Verdict } from '../../src/model/notification.ts'
-import { type RuleId, specOf } from '../../src/rules/catalogue.ts'
+import { RULE_IDS, type RuleId, specOf } from '../../src/rules/rules.ts'
 
-/** A message as a reader may get it: what it shows, and the facts of its group. */
+/** A message as a reader may get it: what it shows, and the notifications of its group. */
 export interface Sample {
   name: string
-  facts: Notification[]
+  notifications: Notification[]
 }
 
 /** The moment of all samples. */
@@ -14,9 +14,9 @@ const MINUTE = 60_000
 
 const SPARK = [3, 3, 4, 5, 4, 6, 9, 12, 15, 19, 24, 28, 33, 38, 42]
 
-/** Every kind of message, from realistic facts: what `npm run messages` prints and the tests keep. */
+/** Every kind of message, from realistic notifications: what `npm run messages` prints and the tests keep. */
 export function samples(): Sample[] {
-  return [
+  const written = [
     ...queues(),
     ...engines(),
     ...verdicts(),
@@ -29,6 +29,17 @@ export function samples(): Sample[] {
     ...lives(),
     ...many(),
   ]
+  return [...written, ...plainSamples(written)]
+}
+
+/** Of each rule that has no sample of its own: as it fires just above its limit. */
+function plainSamples(written: readonly Sample[]): Sample[] {
+  const shown = new Set(written.flatMap(({ notifications }) => notifications.map(({ rule }) => rule)))
+  return RULE_IDS.filter((id) => !shown.has(id)).map((id) => {
+    const { limit = 1, backends } = specOf(id)
+    const [backend = 'vllm'] = backends
+    return { name: id, notifications: [notification(id, { value: limit * 1.1, limit, context: context({ backend }) })] }
+  })
 }
 
 function context(over: Partial<AlertContext> = {}): AlertContext {
@@ -44,7 +55,7 @@ function context(over: Partial<AlertContext> = {}): AlertContext {
   }
 }
 
-function fact(rule: Notification['rule'], over: Partial<Notification> = {}): Notification {
+function notification(rule: Notification['rule'], over: Partial<Notification> = {}): Notification {
   const spec = rule === 'state-broken' ? undefined : specOf(rule)
   const endpoint = over.endpoint ?? 'chat/a'
   const at = over.at ?? SAMPLE_NOW
@@ -64,7 +75,7 @@ function fact(rule: Notification['rule'], over: Partial<Notification> = {}): Not
 
 /** A notification of the watcher itself. */
 function ofWatcher(rule: Notification['rule'], over: Partial<Notification> = {}): Notification {
-  const { endpoint: _, context: __, limit: ___, ...rest } = fact(rule, { reason: 'told-once', ...over })
+  const { endpoint: _, context: __, limit: ___, ...rest } = notification(rule, { reason: 'told-once', ...over })
   return rest
 }
 
@@ -101,15 +112,15 @@ function queues(): Sample[] {
     spark: [...SPARK].reverse(),
   })
   return [
-    { name: 'queue: load grew', facts: [fact('waiting', { value: 42, context: busy })] },
+    { name: 'queue: load grew', notifications: [notification('waiting', { value: 42, context: busy })] },
     {
       name: 'queue: one request, nothing else known',
-      facts: [fact('waiting', { value: 1, limit: 0, context: context({ spark: [], numbers: {} }) })],
+      notifications: [notification('waiting', { value: 1, limit: 0, context: context({ spark: [], numbers: {} }) })],
     },
     {
       name: 'queue: still, and it drains',
-      facts: [
-        fact('waiting', {
+      notifications: [
+        notification('waiting', {
           reason: 'repeated',
           value: 35,
           ...last,
@@ -117,11 +128,11 @@ function queues(): Sample[] {
         }),
       ],
     },
-    { name: 'queue: over', facts: [fact('waiting', { ...over, ended: 'clear', context: quiet })] },
+    { name: 'queue: over', notifications: [notification('waiting', { ...over, ended: 'clear', context: quiet })] },
     {
       name: 'queue: ended by a restart',
-      facts: [
-        fact('waiting', {
+      notifications: [
+        notification('waiting', {
           ...over,
           ended: 'restarted',
           context: context({ numbers: { waiting: 0, running: 0 }, restarted: true }),
@@ -130,30 +141,33 @@ function queues(): Sample[] {
     },
     {
       name: 'first token: closed as idle',
-      facts: [fact('ttft', { ...over, peak: 8.2, ended: 'idle', context: context({ spark: [] }) })],
+      notifications: [notification('ttft', { ...over, peak: 8.2, ended: 'idle', context: context({ spark: [] }) })],
     },
     {
       name: 'queue: told late',
-      facts: [fact('waiting', late)],
+      notifications: [notification('waiting', late)],
     },
     {
       name: 'queue: told late, of many times',
-      facts: [fact('waiting', { ...late, times: 12 })],
+      notifications: [notification('waiting', { ...late, times: 12 })],
     },
-    { name: 'queue: perhaps told before', facts: [fact('waiting', { value: 42, context: busy, maybeSent: true })] },
+    {
+      name: 'queue: perhaps told before',
+      notifications: [notification('waiting', { value: 42, context: busy, maybeSent: true })],
+    },
     {
       name: 'queue, KV cache and first token at once; errors over',
-      facts: [
-        fact('waiting', { value: 42, context: nearlyFull }),
-        fact('kv_cache', { value: 0.93, context: nearlyFull }),
-        fact('ttft', { value: 10, atLeast: true }),
-        fact('errors', { ...over, peak: 0.12 }),
+      notifications: [
+        notification('waiting', { value: 42, context: nearlyFull }),
+        notification('kv_cache', { value: 0.93, context: nearlyFull }),
+        notification('ttft', { value: 10, atLeast: true }),
+        notification('errors', { ...over, peak: 0.12 }),
       ],
     },
     {
       name: 'queue of TGI: nothing finishes',
-      facts: [
-        fact('waiting', {
+      notifications: [
+        notification('waiting', {
           value: 25,
           context: context({
             backend: 'tgi',
@@ -166,8 +180,8 @@ function queues(): Sample[] {
     },
     {
       name: 'queue of TEI: load grew',
-      facts: [
-        fact('waiting', {
+      notifications: [
+        notification('waiting', {
           value: 120,
           context: context({
             backend: 'tei',
@@ -180,8 +194,8 @@ function queues(): Sample[] {
     },
     {
       name: 'queue of SGLang: load grew',
-      facts: [
-        fact('waiting', {
+      notifications: [
+        notification('waiting', {
           value: 64,
           context: context({
             backend: 'sglang',
@@ -193,19 +207,24 @@ function queues(): Sample[] {
     },
     {
       name: 'queue of llama.cpp: load grew',
-      facts: [
-        fact('waiting', {
+      notifications: [
+        notification('waiting', {
           value: 22,
           context: context({ backend: 'llamacpp', numbers: { waiting: 22, running: 4 }, verdict: loadGrew }),
         }),
       ],
     },
-    { name: 'admission limit', facts: [fact('inflight', { value: 58, limit: 48, context: busy })] },
+    { name: 'admission limit', notifications: [notification('inflight', { value: 58, limit: 48, context: busy })] },
     {
       name: 'growth',
-      facts: [fact('growth', { value: 11, context: context({ numbers: { ...busyNumbers, waiting: 14 } }) })],
+      notifications: [
+        notification('growth', { value: 11, context: context({ numbers: { ...busyNumbers, waiting: 14 } }) }),
+      ],
     },
-    { name: 'mean wait', facts: [fact('queue_wait', { value: 9.4, context: context({ numbers: busyNumbers }) })] },
+    {
+      name: 'mean wait',
+      notifications: [notification('queue_wait', { value: 9.4, context: context({ numbers: busyNumbers }) })],
+    },
   ]
 }
 
@@ -223,26 +242,33 @@ function engines(): Sample[] {
     verdict: { kind: 'broke', arrivals: 1.1, tokensPerSecond: 0.35, timePerToken: 3 },
   })
   return [
-    { name: 'KV cache', facts: [fact('kv_cache', { value: 0.96, context: full })] },
+    { name: 'KV cache', notifications: [notification('kv_cache', { value: 0.96, context: full })] },
     {
       name: 'KV cache, no memory left to give',
-      facts: [fact('kv_cache', { value: 0.96, context: { ...full, settings: { gpu_memory_utilization: '0.95' } } })],
+      notifications: [
+        notification('kv_cache', { value: 0.96, context: { ...full, settings: { gpu_memory_utilization: '0.95' } } }),
+      ],
     },
     {
       name: 'KV cache of SGLang',
-      facts: [fact('kv_cache', { value: 0.96, context: { ...full, backend: 'sglang', settings: {} } })],
+      notifications: [notification('kv_cache', { value: 0.96, context: { ...full, backend: 'sglang', settings: {} } })],
     },
     {
       name: 'first token',
-      facts: [fact('ttft', { value: 4.1, context: context({ numbers: { ...busyNumbers, waiting: 6 } }) })],
+      notifications: [
+        notification('ttft', { value: 4.1, context: context({ numbers: { ...busyNumbers, waiting: 6 } }) }),
+      ],
     },
-    { name: 'first token, beyond the last bucket', facts: [fact('ttft', { value: 10, atLeast: true, context: busy })] },
-    { name: 'time per token', facts: [fact('itl', { value: 0.31, limit: 0.2, context: slow })] },
-    { name: 'prefix hits', facts: [fact('prefix_hits', { value: 0.65, usual: 0.34 })] },
+    {
+      name: 'first token, beyond the last bucket',
+      notifications: [notification('ttft', { value: 10, atLeast: true, context: busy })],
+    },
+    { name: 'time per token', notifications: [notification('itl', { value: 0.31, limit: 0.2, context: slow })] },
+    { name: 'prefix hits', notifications: [notification('prefix_hits', { value: 0.65, usual: 0.34 })] },
     {
       name: 'prefix hits after a restart',
-      facts: [
-        fact('prefix_hits', {
+      notifications: [
+        notification('prefix_hits', {
           value: 0.65,
           usual: 0.34,
           context: context({ restarted: true, verdict: { kind: 'restarted' } }),
@@ -251,19 +277,22 @@ function engines(): Sample[] {
     },
     {
       name: 'prefix caching switched off',
-      facts: [
-        fact('prefix_hits', {
+      notifications: [
+        notification('prefix_hits', {
           value: 1,
           usual: 0.34,
           context: context({ settings: { enable_prefix_caching: 'False' } }),
         }),
       ],
     },
-    { name: 'throughput: something broke', facts: [fact('throughput', { value: 0.65, usual: 1200, context: slow })] },
+    {
+      name: 'throughput: something broke',
+      notifications: [notification('throughput', { value: 0.65, usual: 1200, context: slow })],
+    },
     {
       name: 'throughput: the GPU beside it reports an XID',
-      facts: [
-        fact('throughput', {
+      notifications: [
+        notification('throughput', {
           value: 0.65,
           usual: 1200,
           context: { ...slow, gpu: { utilisation: 0.4, temperature: 71, xid: 63 } },
@@ -272,8 +301,8 @@ function engines(): Sample[] {
     },
     {
       name: 'stalled',
-      facts: [
-        fact('stalled', {
+      notifications: [
+        notification('stalled', {
           value: 3,
           context: context({
             numbers: { running: 35, waiting: 115, kv_cache: 0.99 },
@@ -285,12 +314,15 @@ function engines(): Sample[] {
     },
     {
       name: 'errors',
-      facts: [
-        fact('errors', { value: 0.12, context: context({ numbers: { waiting: 4, running: 9, failed_share: 0.12 } }) }),
+      notifications: [
+        notification('errors', {
+          value: 0.12,
+          context: context({ numbers: { waiting: 4, running: 9, failed_share: 0.12 } }),
+        }),
       ],
     },
-    { name: 'preemptions', facts: [fact('preemptions', { value: 2.4, context: full })] },
-    { name: 'sibling', facts: [fact('sibling', { value: 1.8, usual: 0.021 })] },
+    { name: 'preemptions', notifications: [notification('preemptions', { value: 2.4, context: full })] },
+    { name: 'sibling', notifications: [notification('sibling', { value: 1.8, usual: 0.021 })] },
   ]
 }
 
@@ -305,8 +337,8 @@ function verdicts(): Sample[] {
   ]
   return kinds.map((verdict) => ({
     name: `verdict: ${verdict.kind}`,
-    facts: [
-      fact('waiting', {
+    notifications: [
+      notification('waiting', {
         value: 42,
         context: context({
           numbers: verdict.kind === 'cache-full' ? { ...busyNumbers, kv_cache: 0.99 } : busyNumbers,
@@ -347,22 +379,24 @@ function downs(): Sample[] {
   }
   const all = FAILURE_KINDS.map((kind) => ({
     name: `down: ${kind}`,
-    facts: [fact('down', { value: 3, failure: failures[kind], context: dead })],
+    notifications: [notification('down', { value: 3, failure: failures[kind], context: dead })],
   }))
   return [
     ...all,
     {
       name: 'down: declared compressed, and is not',
-      facts: [fact('down', { value: 3, failure: { kind: 'compressed', code: 'Z_DATA_ERROR' }, context: dead })],
+      notifications: [
+        notification('down', { value: 3, failure: { kind: 'compressed', code: 'Z_DATA_ERROR' }, context: dead }),
+      ],
     },
     {
       name: 'down: an empty page',
-      facts: [fact('down', { value: 3, failure: { kind: 'not-prometheus' }, context: dead })],
+      notifications: [notification('down', { value: 3, failure: { kind: 'not-prometheus' }, context: dead })],
     },
     {
       name: 'down: overloaded',
-      facts: [
-        fact('down', {
+      notifications: [
+        notification('down', {
           value: 3,
           failure: { kind: 'http', status: 503, detail: 'Model is overloaded' },
           context: { ...dead, backend: 'tgi' },
@@ -371,12 +405,12 @@ function downs(): Sample[] {
     },
     ...(['http', 'not-found', 'not-authorised'] as const).map((kind) => ({
       name: `down: canary: ${kind}`,
-      facts: [fact('down', { value: 3, failure: failures[kind], endpoint: 'box', context: ofOllama })],
+      notifications: [notification('down', { value: 3, failure: failures[kind], endpoint: 'box', context: ofOllama })],
     })),
     {
       name: 'down: canary times out',
-      facts: [
-        fact('down', {
+      notifications: [
+        notification('down', {
           value: 3,
           failure: failures.timeout,
           endpoint: 'box',
@@ -386,18 +420,24 @@ function downs(): Sample[] {
     },
     {
       name: 'down: metrics of SGLang are off',
-      facts: [fact('down', { value: 3, failure: failures['not-found'], context: { ...dead, backend: 'sglang' } })],
+      notifications: [
+        notification('down', { value: 3, failure: failures['not-found'], context: { ...dead, backend: 'sglang' } }),
+      ],
     },
     {
       name: 'down: metrics of llama.cpp are off',
-      facts: [
-        fact('down', { value: 3, failure: { kind: 'http', status: 501 }, context: { ...dead, backend: 'llamacpp' } }),
+      notifications: [
+        notification('down', {
+          value: 3,
+          failure: { kind: 'http', status: 501 },
+          context: { ...dead, backend: 'llamacpp' },
+        }),
       ],
     },
     {
       name: 'down: over',
-      facts: [
-        fact('down', {
+      notifications: [
+        notification('down', {
           reason: 'resolved',
           firedAt: SAMPLE_NOW - 12 * MINUTE,
           endedAt: SAMPLE_NOW,
@@ -414,12 +454,14 @@ function blinds(): Sample[] {
   return [
     {
       name: 'blind: series missing',
-      facts: [fact('blind', { value: 2, missing: ['kv_cache', 'waiting'], context: context({ spark: [] }) })],
+      notifications: [
+        notification('blind', { value: 2, missing: ['kv_cache', 'waiting'], context: context({ spark: [] }) }),
+      ],
     },
     {
       name: 'blind: a list of endpoints is broken',
-      facts: [
-        fact('blind', {
+      notifications: [
+        notification('blind', {
           value: 2,
           endpoint: 'sources',
           unread: ['http://sd.local/vllm.json'],
@@ -429,8 +471,8 @@ function blinds(): Sample[] {
     },
     {
       name: 'canary: a gateway holds the request',
-      facts: [
-        fact('canary', {
+      notifications: [
+        notification('canary', {
           endpoint: 'api',
           value: 12.4,
           atLeast: true,
@@ -445,12 +487,14 @@ function blinds(): Sample[] {
     },
     {
       name: 'blind: model of another name',
-      facts: [fact('blind', { value: 2, modelMissing: 'llama-3.1-70b', context: context({ spark: [] }) })],
+      notifications: [
+        notification('blind', { value: 2, modelMissing: 'llama-3.1-70b', context: context({ spark: [] }) }),
+      ],
     },
     {
       name: 'blind: Ollama does not know the model',
-      facts: [
-        fact('blind', {
+      notifications: [
+        notification('blind', {
           value: 2,
           endpoint: 'box',
           modelMissing: 'qwen3:8b',
@@ -478,13 +522,16 @@ function gpus(): Sample[] {
   const gpu = { ...lost, subjectName: 'gpu 3, NVIDIA H100 80GB HBM3' }
   const xids = [13, 31, 43, 45, 48, 63, 64, 74, 79, 94, 95, 119, 154, 999]
   return [
-    { name: 'GPU memory', facts: [fact('gpu_memory', { ...gpu, value: 0.972 })] },
-    { name: 'GPU temperature', facts: [fact('gpu_temperature', { ...gpu, value: 91 })] },
-    ...xids.map((code) => ({ name: `GPU XID ${code}`, facts: [fact('gpu_xid', { ...gpu, value: code })] })),
+    { name: 'GPU memory', notifications: [notification('gpu_memory', { ...gpu, value: 0.972 })] },
+    { name: 'GPU temperature', notifications: [notification('gpu_temperature', { ...gpu, value: 91 })] },
+    ...xids.map((code) => ({
+      name: `GPU XID ${code}`,
+      notifications: [notification('gpu_xid', { ...gpu, value: code })],
+    })),
     {
       name: 'GPU XID: over',
-      facts: [
-        fact('gpu_xid', {
+      notifications: [
+        notification('gpu_xid', {
           ...gpu,
           reason: 'resolved',
           value: 0,
@@ -495,12 +542,17 @@ function gpus(): Sample[] {
         }),
       ],
     },
-    { name: 'GPU lost', facts: [fact('gpu_lost', lost)] },
+    { name: 'GPU lost', notifications: [notification('gpu_lost', lost)] },
     {
       name: 'two GPUs hot',
-      facts: [
-        fact('gpu_temperature', { ...gpu, value: 91 }),
-        fact('gpu_temperature', { ...gpu, subject: 'GPU-0b2', subjectName: 'gpu 5, NVIDIA H100 80GB HBM3', value: 87 }),
+      notifications: [
+        notification('gpu_temperature', { ...gpu, value: 91 }),
+        notification('gpu_temperature', {
+          ...gpu,
+          subject: 'GPU-0b2',
+          subjectName: 'gpu 5, NVIDIA H100 80GB HBM3',
+          value: 87,
+        }),
       ],
     },
   ]
@@ -524,7 +576,10 @@ function gateways(): Sample[] {
     ['inflight', { value: 64, limit: 64 }],
     ['kv_cache', { value: 0.92 }],
   ]
-  return rules.map(([rule, over]) => ({ name: `gateway: ${rule}`, facts: [fact(rule, { ...at, ...over })] }))
+  return rules.map(([rule, over]) => ({
+    name: `gateway: ${rule}`,
+    notifications: [notification(rule, { ...at, ...over })],
+  }))
 }
 
 function canaries(): Sample[] {
@@ -539,18 +594,25 @@ function canaries(): Sample[] {
   const api = { ...box, backend: 'openai', url: 'http://10.0.0.7:8000/v1' } as const
   const at = { endpoint: 'box', context: box }
   return [
-    { name: 'canary of Ollama', facts: [fact('canary', { ...at, value: 6.2 })] },
+    { name: 'canary of Ollama', notifications: [notification('canary', { ...at, value: 6.2 })] },
     {
       name: 'canary of Ollama, partly on the CPU',
-      facts: [
-        fact('canary', { ...at, value: 6.2, context: { ...box, canary: { status: 'cold-load', vramShare: 0.71 } } }),
+      notifications: [
+        notification('canary', {
+          ...at,
+          value: 6.2,
+          context: { ...box, canary: { status: 'cold-load', vramShare: 0.71 } },
+        }),
       ],
     },
-    { name: 'canary of an OpenAI-compatible server', facts: [fact('canary', { ...at, value: 7.5, context: api })] },
+    {
+      name: 'canary of an OpenAI-compatible server',
+      notifications: [notification('canary', { ...at, value: 7.5, context: api })],
+    },
     {
       name: 'canary: over',
-      facts: [
-        fact('canary', {
+      notifications: [
+        notification('canary', {
           ...at,
           reason: 'resolved',
           peak: 11.3,
@@ -562,8 +624,8 @@ function canaries(): Sample[] {
     },
     {
       name: 'busy: Ollama',
-      facts: [
-        fact('busy', {
+      notifications: [
+        notification('busy', {
           ...at,
           context: {
             ...box,
@@ -575,14 +637,17 @@ function canaries(): Sample[] {
     },
     {
       name: 'busy: OpenAI-compatible',
-      facts: [
-        fact('busy', { ...at, context: { ...api, spark: [], canary: { status: 'busy', detail: 'rate limit' } } }),
+      notifications: [
+        notification('busy', {
+          ...at,
+          context: { ...api, spark: [], canary: { status: 'busy', detail: 'rate limit' } },
+        }),
       ],
     },
     {
       name: 'cold load',
-      facts: [
-        fact('cold_load', {
+      notifications: [
+        notification('cold_load', {
           ...at,
           value: 103,
           limit: 30,
@@ -592,7 +657,9 @@ function canaries(): Sample[] {
     },
     {
       name: 'another model holds the memory',
-      facts: [fact('canary', { ...at, context: { ...box, spark: [], canary: { status: 'other-model' } } })],
+      notifications: [
+        notification('canary', { ...at, context: { ...box, spark: [], canary: { status: 'other-model' } } }),
+      ],
     },
   ]
 }
@@ -603,18 +670,27 @@ function beats(): Sample[] {
   const at = { endpoint: 'indexer', context: bare }
   const beat = { interval: MINUTE, grace: MINUTE / 2, never: false }
   return [
-    { name: 'heartbeat: late', facts: [fact('heartbeat', { ...at, beat: { ...beat, age: 4.2 * MINUTE } })] },
-    { name: 'heartbeat: never seen', facts: [fact('heartbeat', { ...at, beat: { ...beat, never: true } })] },
+    {
+      name: 'heartbeat: late',
+      notifications: [notification('heartbeat', { ...at, beat: { ...beat, age: 4.2 * MINUTE } })],
+    },
+    {
+      name: 'heartbeat: never seen',
+      notifications: [notification('heartbeat', { ...at, beat: { ...beat, never: true } })],
+    },
     {
       name: 'heartbeat: failed',
-      facts: [
-        fact('heartbeat', { ...at, beat: { ...beat, age: 5_000, failed: { exit: 3, body: 'disk full\nat /data' } } }),
+      notifications: [
+        notification('heartbeat', {
+          ...at,
+          beat: { ...beat, age: 5_000, failed: { exit: 3, body: 'disk full\nat /data' } },
+        }),
       ],
     },
     {
       name: 'heartbeat: over',
-      facts: [
-        fact('heartbeat', {
+      notifications: [
+        notification('heartbeat', {
           ...at,
           reason: 'resolved',
           firedAt: SAMPLE_NOW - 26 * 60 * MINUTE,
@@ -630,11 +706,11 @@ function lives(): Sample[] {
   return [
     {
       name: 'the watcher did not run',
-      facts: [ofWatcher('gap', { subject: 'vllm', gap: { length: 47 * MINUTE, interval: MINUTE } })],
+      notifications: [ofWatcher('gap', { subject: 'vllm', gap: { length: 47 * MINUTE, interval: MINUTE } })],
     },
     {
       name: 'state broken',
-      facts: [ofWatcher('state-broken', { subject: 'queuebell/vllm.broken-2026-11-30T03-12-00.000Z.json' })],
+      notifications: [ofWatcher('state-broken', { subject: 'queuebell/vllm.broken-2026-11-30T03-12-00.000Z.json' })],
     },
   ]
 }
@@ -643,7 +719,7 @@ function many(): Sample[] {
   const names = Array.from({ length: 20 }, (_, index) => `chat/r${index + 1}`)
   const gone = (kind: Failure['kind'], code: string) =>
     names.map((endpoint) =>
-      fact('down', {
+      notification('down', {
         endpoint,
         value: 3,
         failure: { kind, code },
@@ -651,7 +727,7 @@ function many(): Sample[] {
       }),
     )
   const back = names.map((endpoint) =>
-    fact('down', {
+    notification('down', {
       endpoint,
       reason: 'resolved',
       firedAt: SAMPLE_NOW - 9 * MINUTE,
@@ -662,11 +738,11 @@ function many(): Sample[] {
   )
   const wide = context({ of: 20, numbers: busyNumbers })
   const some = [
-    fact('waiting', { endpoint: 'chat/r1', value: 42, context: wide }),
-    fact('stalled', { endpoint: 'chat/r2', value: 2, context: wide }),
-    fact('kv_cache', { endpoint: 'chat/r3', value: 0.93, context: wide }),
-    fact('down', { endpoint: 'chat/r4', value: 3, failure: { kind: 'timeout' }, context: wide }),
-    fact('ttft', {
+    notification('waiting', { endpoint: 'chat/r1', value: 42, context: wide }),
+    notification('stalled', { endpoint: 'chat/r2', value: 2, context: wide }),
+    notification('kv_cache', { endpoint: 'chat/r3', value: 0.93, context: wide }),
+    notification('down', { endpoint: 'chat/r4', value: 3, failure: { kind: 'timeout' }, context: wide }),
+    notification('ttft', {
       endpoint: 'chat/r5',
       reason: 'resolved',
       firedAt: SAMPLE_NOW - 9 * MINUTE,
@@ -676,26 +752,26 @@ function many(): Sample[] {
     }),
   ]
   return [
-    { name: 'all endpoints out of reach', facts: gone('timeout', 'UND_ERR_CONNECT_TIMEOUT') },
+    { name: 'all endpoints out of reach', notifications: gone('timeout', 'UND_ERR_CONNECT_TIMEOUT') },
     {
       name: 'all endpoints refuse the watcher',
-      facts: gone('not-authorised', '').map((note) => ({
-        ...note,
+      notifications: gone('not-authorised', '').map((notification) => ({
+        ...notification,
         failure: { kind: 'not-authorised', status: 401 } as const,
       })),
     },
-    { name: 'all endpoints are back', facts: back },
-    { name: 'digest', facts: some },
+    { name: 'all endpoints are back', notifications: back },
+    { name: 'digest', notifications: some },
     {
       name: 'digest of many',
-      facts: names
+      notifications: names
         .slice(0, 19)
-        .map((endpoint, index) => fact('waiting', { endpoint, value: 30 + index, context: wide })),
+        .map((endpoint, index) => notification('waiting', { endpoint, value: 30 + index, context: wide })),
     },
     {
       name: 'digest: all over',
-      facts: names.slice(0, 5).map((endpoint) =>
-        fact('waiting', {
+      notifications: names.slice(0, 5).map((endpoint) =>
+        notification('waiting', {
           endpoint,
           reason: 'resolved',
           firedAt: SAMPLE_NOW - 20 * MINUTE,

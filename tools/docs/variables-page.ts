@@ -2,8 +2,8 @@ import { formatDuration } from '../../src/config/duration.ts'
 import { clearOf, limitOf } from '../../src/config/limits.ts'
 import type { Setting } from '../../src/config/settings.ts'
 import { GENERAL, NAMING, PER_ENDPOINT } from '../../src/config/settings.ts'
-import type { RuleId } from '../../src/rules/catalogue.ts'
-import { RULE_IDS, specOf } from '../../src/rules/catalogue.ts'
+import { UNITS } from '../../src/config/units.ts'
+import { RULE_IDS, specOf } from '../../src/rules/rules.ts'
 
 /** The table of all variables as markdown, ending in a line feed: in the README and in `docs/variables.md`. */
 export function variablesTable(): string {
@@ -79,11 +79,12 @@ function rulesTable(): string {
     ['variables', '`_LIMIT` may be', 'limit', 'clear', 'for', 'repeat', 'priority', 'backends'],
     RULE_IDS.map((id) => {
       const spec = specOf(id)
+      const { variable } = UNITS[spec.unit]
       return [
         `\`${id.toUpperCase()}_…\``,
         limitOf(id).mayBe,
-        number(id, spec.limit) ?? 'off',
-        clearOf(id) ? (number(id, spec.clear) ?? 'at the limit') : '',
+        spec.limit === undefined ? 'off' : variable(spec.limit),
+        clearOf(id) ? (spec.clear === undefined ? 'at the limit' : variable(spec.clear)) : '',
         formatDuration(spec.for),
         spec.repeat === undefined ? 'off' : formatDuration(spec.repeat),
         String(spec.priority),
@@ -91,31 +92,6 @@ function rulesTable(): string {
       ]
     }),
   )
-}
-
-/** A number in the form in which a variable may hold it. */
-function number(id: RuleId, n: number | undefined): string | undefined {
-  if (n === undefined) return undefined
-  const { unit } = specOf(id)
-  switch (unit) {
-    case 'share':
-    case 'fall':
-      return `${Number((n * 100).toPrecision(12))}%`
-    case 'seconds':
-      return `${n}s`
-    case 'times':
-      return `${n}x`
-    case 'per-second':
-      return `${n}/s`
-    case 'switch':
-      return 'on'
-    case 'requests':
-    case 'runs':
-    case '°C':
-      return String(n)
-    default:
-      return unit satisfies never
-  }
 }
 
 /** All numeric defaults of the general variables are times. */

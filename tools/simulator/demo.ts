@@ -63,7 +63,7 @@ export async function play(story: Story, pace: number, print: (line: string) => 
 function configOf(story: Story, url: string, inbox: Inbox) {
   const push = { NOTIFLY_URL: inbox.url, NOTIFLY_TOKEN: 'demo', ALERT_LANGUAGE: process.env.ALERT_LANGUAGE }
   const parsed = parseConfig(story.backend, { ...story.environment(url), ...push }, { lambda: false })
-  if ('problems' in parsed) throw new Error(parsed.problems.join('\n'))
+  if (!parsed.ok) throw new Error(parsed.problems.join('\n'))
   return parsed.config
 }
 

@@ -1,7 +1,7 @@
-import type { Catalogue } from '../catalogue.ts'
-import { failuresEn } from './failures.ts'
-import { capital, n } from './numbers.ts'
-import { xidsEn } from './xids.ts'
+import type { Catalogue } from '../texts.ts'
+import { n } from './phrases.ts'
+import { serverRulesEn } from './server-rules.ts'
+import { xidTodo } from './xids.ts'
 
 const LONGER = { prompts: 'long prompts', answers: 'long answers', both: 'long prompts and answers' }
 
@@ -45,45 +45,20 @@ export const adviceEn: Catalogue['advice'] = {
     'Raise OLLAMA_NUM_PARALLEL if memory allows (each slot needs its own context), or add a machine.',
   'ollama-queue': () =>
     'More than OLLAMA_MAX_QUEUE requests wait. A longer queue only waits longer: raise OLLAMA_NUM_PARALLEL, or throttle.',
-  'ollama-keep-alive': () => 'Raise OLLAMA_KEEP_ALIVE so that the model stays loaded between requests.',
   'ollama-other-model': () => 'See OLLAMA_MAX_LOADED_MODELS, or use a smaller model.',
   'ollama-pull': () => 'Check name and tag (ollama list), or pull the model.',
   'ollama-vram': ({ share }) =>
     `Only ${n.percent(share)} of the model lies in GPU memory, the rest runs on the CPU: use a smaller model or context.`,
-  'openai-busy': () => 'Add a replica or throttle at the entrance.',
-  'openai-slow': () => "Look at the server's queue and GPU; add a replica if load grew.",
   'openai-model': () => 'Check the model name against /v1/models.',
+  'blocks-held': () =>
+    'The blocks leaked, often after aborted requests or transfers: nothing to resize. A restart frees them; note the version.',
   'vllm-metrics': () =>
     'Was the server started with --disable-log-stats, or upgraded to new metric names? npm run doctor tells.',
   'sglang-metrics': () => 'Start the server with --enable-metrics.',
   'llamacpp-metrics': () => 'Start the server with --metrics.',
-  'model-name': () => 'Check the MODEL setting of this endpoint against the name that the server publishes.',
-  'metrics-doubted': () =>
-    'Look for NaN, values out of range and old timestamps on the metrics page; a restart of the exporter often helps.',
-  'metrics-missing': () => 'Was the server upgraded, or is this another port? npm run doctor tells what is missing.',
-  'dcgm-memory': () =>
-    'A server that reserves memory at start stays here for good: then set GPU_MEMORY_LIMIT=off. Otherwise look for other processes (nvidia-smi).',
-  'dcgm-cooling': () => 'Look at fans, air flow and the neighbours; at its limit the GPU slows itself down.',
-  'dcgm-lost': () =>
-    'Look in dmesg for Xid 79 (fallen off the bus). Drain the node; a reboot or a power cycle brings it back, or shows that it is gone.',
-  xid: ({ code, isSaid }) => {
-    const text = xidsEn[code] ?? 'see the Xid catalogue of NVIDIA and dmesg; drain the GPU if requests fail.'
-    return isSaid ? capital(text) : `XID ${code}: ${text}`
-  },
-  'gateway-observer': () => 'Is the engine reachable from the gateway? Until then it admits blindly.',
-  'gateway-upstream': () => 'Look at that upstream: is it up, and does its health route answer?',
-  'gateway-rejected': () =>
-    'The admission limit works as set: add a replica, or raise the limit if the engine has room.',
-  'gateway-stale': () =>
-    "The engine's state reaches the gateway too late: look at its polling and the network between them.",
-  'gateway-queue': () => 'Clients get errors now: add a replica or throttle at the entrance.',
-  'gateway-parked': () => 'Requests are held back until the engine has room: add a replica if it lasts.',
+  xid: ({ code }) => `XID ${code}: ${xidTodo(code)}`,
+  'gateway-upstream': serverRulesEn.upstream.todo,
+  'gateway-rejected': serverRulesEn.rejected.todo,
   'gateway-cache': () => 'Add a replica or admit fewer requests at once.',
-  'worker-silent': () => 'Is the worker alive, and can it reach the receiver?',
-  'worker-never': () => 'Does the worker send to the right address, with the right name and token?',
-  'worker-failed': () => "Look at the worker's own log.",
-  'watcher-gap': () => "Look at the schedule, at errors and throttling of the function, and at this machine's sleep.",
-  'state-broken': () => 'The copy lies beside the state under another key, for a look at what happened.',
   'own-network': () => "All at once with one cause: suspect the watcher's own network first (VPC, NAT, DNS, VPN).",
-  failure: ({ failure, canary }) => failuresEn[failure.kind].todo(failure, canary),
 }

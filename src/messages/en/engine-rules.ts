@@ -1,10 +1,9 @@
-import type { Catalogue, Fact } from '../catalogue.ts'
-import { limit, n, requests } from './numbers.ts'
+import type { Catalogue, Fact } from '../texts.ts'
+import { limit, n, requests } from './phrases.ts'
 import { measured } from './rule-shapes.ts'
 
 export const engineRulesEn = {
   waiting: {
-    sign: '🐌',
     headline: () => 'Inference queue is growing',
     still: 'Inference queue is long',
     now: queue,
@@ -12,7 +11,6 @@ export const engineRulesEn = {
     peak: (value) => `${n.count(value)} waiting at most`,
   },
   inflight: {
-    sign: '🚦',
     headline: () => 'Admission limit reached',
     now: ({ value, limit: max, running, waiting }) => {
       if (value === undefined) return 'Waiting and running together have reached the limit.'
@@ -26,59 +24,59 @@ export const engineRulesEn = {
     peak: (value) => `${n.count(value)} inside at most`,
   },
   growth: {
-    sign: '📈',
     headline: () => 'Queue keeps growing',
     now: growth,
     over: 'Queue no longer grows',
     peak: (value) => `up by ${n.count(value)} at most`,
   },
-  queue_wait: measured('⏳', 'Requests wait long', 'Requests no longer wait long', 'Mean time in the queue', n.seconds),
+  queue_wait: measured('Requests wait long', 'Requests no longer wait long', 'Mean time in the queue', n.seconds),
   kv_cache: {
-    sign: '📦',
-    headline: () => 'KV cache is nearly full',
-    now: ({ value, limit: max, at }) =>
+    headline: ({ running }) => (running === 0 ? 'KV cache is not given back' : 'KV cache is nearly full'),
+    now: ({ value, limit: max, at, running }) =>
       value === undefined
         ? 'The KV cache is nearly full.'
-        : `KV cache ${n.percent(value)} full${limit(max, n.percent)}${at === undefined ? '' : `, fullest: ${at}`}.`,
+        : running === 0
+          ? `KV cache ${n.percent(value)} full${limit(max, n.percent)} though nothing runs: its blocks are not given back${at === undefined ? '' : `, fullest: ${at}`}.`
+          : `KV cache ${n.percent(value)} full${limit(max, n.percent)}${at === undefined ? '' : `, fullest: ${at}`}.`,
     over: 'KV cache has room again',
     peak: (value) => `${n.percent(value)} at most`,
   },
-  ttft: measured(
-    '🐢',
-    'First token comes late',
-    'First token comes in time again',
-    'Time to first token, p99:',
-    n.seconds,
-  ),
-  itl: measured('🐢', 'Tokens come slowly', 'Tokens come at their pace again', 'Time per token, p99:', n.seconds),
+  ttft: measured('First token comes late', 'First token comes in time again', 'Time to first token, p99:', n.seconds),
+  itl: measured('Tokens come slowly', 'Tokens come at their pace again', 'Time per token, p99:', n.seconds),
   prefix_hits: {
-    sign: '🎯',
     headline: () => 'Prefix cache hits fell',
     now: hits,
     over: 'Prefix cache hits are back',
     peak: (value) => `down by ${n.percent(value)} at worst`,
   },
   throughput: {
-    sign: '📉',
     headline: () => 'Generation slowed down',
     now: throughput,
     over: 'Generation is back at its usual speed',
     peak: (value) => `down by ${n.percent(value)} at worst`,
   },
+  stuck: {
+    headline: ({ heldBy }) => (heldBy === 'asleep' ? 'Requests wait for a sleeping engine' : 'Queue does not move'),
+    now: stuck,
+    over: 'Queue moves again',
+    peak: (value) => `no request finished for ${n.seconds(value)}`,
+    todo: ({ heldBy }) =>
+      heldBy === undefined
+        ? 'Look at what runs: one long request may hold the cache. Send a request by hand; if it hangs, keep the log and restart the server.'
+        : whatHolds(heldBy),
+  },
   stalled: {
-    sign: '🧊',
-    headline: () => 'Engine makes no progress',
+    headline: ({ heldBy }) => (heldBy === 'unhealthy' ? 'Engine is unhealthy' : 'Engine makes no progress'),
     now: stalled,
     over: 'Work moves again',
-    peak: () => undefined,
+    todo: ({ heldBy }) => heldBy && whatHolds(heldBy),
   },
   errors: {
-    ...measured('💥', 'Requests are failing', 'Requests succeed again', 'Failed requests:', n.percent),
+    ...measured('Requests are failing', 'Requests succeed again', 'Failed requests:', n.percent),
     now: errors,
   },
-  preemptions: measured('🔁', 'Requests are being preempted', 'Preemptions are back to normal', 'Preemptions:', n.rate),
+  preemptions: measured('Requests are being preempted', 'Preemptions are back to normal', 'Preemptions:', n.rate),
   sibling: {
-    sign: '🦥',
     headline: () => 'Slower than its siblings',
     now: sibling,
     over: 'As fast as its siblings again',
@@ -87,9 +85,12 @@ export const engineRulesEn = {
 } satisfies Partial<Catalogue['rules']>
 
 /** `42 requests are waiting (limit 20), 16 are running.` */
-function queue({ value, limit: max, running }: Fact): string {
+function queue({ value, limit: max, running, deferred = 0 }: Fact): string {
   if (value === undefined) return 'Requests are piling up.'
-  const also = running === undefined ? '' : `, ${n.count(running)} ${running === 1 ? 'is' : 'are'} running`
+  const isAre = (count: number) => (count === 1 ? 'is' : 'are')
+  const more =
+    deferred > 0 ? `, ${n.count(deferred)} more ${isAre(deferred)} deferred for an adapter or a KV transfer` : ''
+  const also = `${running === undefined ? '' : `, ${n.count(running)} ${isAre(running)} running`}${more}`
   return `${requests(value)} ${value === 1 ? 'is' : 'are'} waiting${limit(max, n.count)}${also}.`
 }
 
@@ -101,14 +102,53 @@ function growth({ value, waiting }: Fact): string {
   return `${more}${waiting === undefined ? '' : ` to ${n.count(waiting)}`}.`
 }
 
-function stalled({ running, waiting, value }: Fact): string {
+function workOf({ running, waiting }: Fact): string | undefined {
   const parts = [
     running === undefined ? undefined : `${n.count(running)} running`,
     waiting === undefined ? undefined : `${n.count(waiting)} waiting`,
   ].filter((part) => part !== undefined)
-  const runs = value === undefined ? '' : ` for ${n.count(value)} ${n.plural(value, { one: 'run', other: 'runs' })}`
-  const work = parts.length > 0 ? `${parts.join(' and ')}, but no` : 'Work is reported, but no'
-  return `${work} request finished and no token came${runs}: the engine hangs or its numbers are frozen.`
+  return parts.length === 0 ? undefined : parts.join(' and ')
+}
+
+function stalled(fact: Fact): string {
+  const { value, heldBy } = fact
+  const work = workOf(fact)
+  const runs =
+    value === undefined || value === 0 ? '' : ` for ${n.count(value)} ${n.plural(value, { one: 'run', other: 'runs' })}`
+  if (heldBy === 'unhealthy') return `The server calls its engine unhealthy${work === undefined ? '' : `: ${work}`}.`
+  if (heldBy === 'deferred')
+    return `${work ?? 'Requests wait'}, all of them deferred: they wait for an adapter or a KV transfer, and none has moved${runs}.`
+  if (heldBy === 'rereading')
+    return `${work ?? 'Work is reported'}. Prompts are read again and again, but no token has come for over 10 minutes.`
+  return `${work === undefined ? 'Work is reported' : work}, but no request finished and no token came${runs}: the engine hangs or its numbers are frozen.`
+}
+
+function stuck({ value, waiting, running, heldBy }: Fact): string {
+  const who = waiting === undefined ? 'Requests are' : `${requests(waiting)} ${waiting === 1 ? 'is' : 'are'}`
+  const also = running === undefined ? '' : `, ${n.count(running)} running`
+  if (heldBy === 'asleep') return `${who} waiting for an engine that sleeps${lastedFor(value)}.`
+  if (heldBy === 'deferred')
+    return `${who} waiting, all deferred for an adapter or a KV transfer; none has finished${lastedFor(value)}.`
+  return `${who} waiting${also}, and none has finished in time${lastedFor(value)}.`
+}
+
+function lastedFor(seconds: number | undefined): string {
+  return seconds === undefined ? '' : ` for ${n.lasted(seconds * 1_000)}`
+}
+
+function whatHolds(heldBy: NonNullable<Fact['heldBy']>): string {
+  switch (heldBy) {
+    case 'unhealthy':
+      return 'Read the log of this engine; its requests hang until it is restarted.'
+    case 'asleep':
+      return 'Wake the engine, or send its requests to another one.'
+    case 'deferred':
+      return 'Look at the connector that moves KV blocks, and at the adapters: are there more in use than may be loaded at once?'
+    case 'rereading':
+      return 'The cache cannot hold these prompts: lower the number of requests at once or their length, then restart the engine.'
+    default:
+      return heldBy satisfies never
+  }
 }
 
 function errors({ value, limit: max, failedBy }: Fact): string {

@@ -1,11 +1,11 @@
-import type { Catalogue } from '../catalogue.ts'
-import { code, isDeclared, isOverload, same, status } from '../failure-shapes.ts'
+import { code, isDeclared, isOverload, isProxyAlone, same, status } from '../failure-shapes.ts'
+import type { Catalogue } from '../texts.ts'
 
 export const failuresEn: Catalogue['failures'] = {
   refused: same(
     'Server is down',
     'nothing listens on the port',
-    'Is the server process running? A server that still loads its model does not listen either.',
+    'Is the server process running? Some servers listen only once their model is loaded.',
   ),
   unreachable: same(
     'Server is unreachable',
@@ -54,12 +54,17 @@ export const failuresEn: Catalogue['failures'] = {
   },
   http: {
     headline: (failure, canary) => {
+      if (isProxyAlone(failure)) return `Engine behind the proxy is gone (HTTP ${failure.status})`
       if (isOverload(failure)) return `Server is overloaded or loading (HTTP ${failure.status})`
       return `${canary ? 'Server answers with an error' : 'Metrics are unreadable'} (${status(failure, 'HTTP error')})`
     },
     words: (failure, canary) =>
-      `${canary ? 'the request' : 'the metrics page'} was answered with ${status(failure, 'an HTTP error')}`,
+      isProxyAlone(failure)
+        ? `the proxy in front answered ${status(failure, 'with an error')} because no server behind it does`
+        : `${canary ? 'the request' : 'the metrics page'} was answered with ${status(failure, 'an HTTP error')}`,
     todo: (failure, canary) => {
+      if (isProxyAlone(failure))
+        return 'The proxy lives, the engine behind it does not answer: look at the engine and its log.'
       if (isOverload(failure))
         return 'The server is there, but full or still loading its model: do not restart it before you have looked.'
       return canary
@@ -98,10 +103,12 @@ export const failuresEn: Catalogue['failures'] = {
     headline: (_, canary) => `${canary ? 'Answer' : 'Metrics page'} is too large`,
     words: (_, canary) =>
       canary ? 'the answer is far longer than that of one token' : 'the metrics page is larger than 16 MiB',
-    todo: (_, canary) =>
+    todo: (failure, canary) =>
       canary
         ? 'Is this really that kind of server? Try a request by hand.'
-        : 'Something multiplies series (labels per user or key): reduce them at the server.',
+        : failure.detail !== undefined
+          ? 'One line takes most of the page, most likely by a label with a whole file in it: take that label away at the server.'
+          : 'Something multiplies series (labels per user or key): reduce them at the server.',
   },
   'stream-error': same(
     'Server breaks off with an error',

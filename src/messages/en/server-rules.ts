@@ -1,21 +1,21 @@
-import type { Catalogue, Fact } from '../catalogue.ts'
+import { byRefusal } from '../by-refusal.ts'
+import type { Catalogue, Fact } from '../texts.ts'
 import { failuresEn } from './failures.ts'
-import { atLeast, limit, n, requests } from './numbers.ts'
+import { atLeast, capital, limit, n, requests } from './phrases.ts'
 import { counted, measured, plain } from './rule-shapes.ts'
+import { xidTodo } from './xids.ts'
 
 const CANARIES: readonly (string | undefined)[] = ['ollama', 'openai']
 
 export const serverRulesEn = {
   down: {
-    sign: '🔴',
     headline: ({ failure, backend }) =>
       failure ? failuresEn[failure.kind].headline(failure, CANARIES.includes(backend)) : 'Server does not answer',
     now: down,
     over: 'Answers again',
-    peak: () => undefined,
+    todo: ({ failure, backend }) => failure && failuresEn[failure.kind].todo(failure, CANARIES.includes(backend)),
   },
   blind: {
-    sign: '🙈',
     headline: ({ missing, signals, doubted, sources }) => {
       if (sources !== undefined) return 'The list of endpoints cannot be used'
       if (doubted !== undefined && signals === undefined) return 'Metrics cannot be believed'
@@ -24,94 +24,119 @@ export const serverRulesEn = {
     },
     now: blind,
     over: 'Everything is visible again',
-    peak: () => undefined,
+    todo: whatIsMissing,
   },
-  gpu_memory: measured('💾', 'GPU memory is nearly full', 'GPU memory has room again', 'GPU memory', n.percent),
-  gpu_temperature: measured('🔥', 'GPU is hot', 'GPU has cooled down', 'GPU at', (value) => `${n.count(value)} °C`),
+  gpu_memory: {
+    ...measured('GPU memory is nearly full', 'GPU memory has room again', 'GPU memory', n.percent),
+    todo: () =>
+      'A server that reserves memory at start stays here for good: then set GPU_MEMORY_LIMIT=off. Otherwise look for other processes (nvidia-smi).',
+  },
+  gpu_temperature: {
+    ...measured('GPU is hot', 'GPU has cooled down', 'GPU at', (value) => `${n.count(value)} °C`),
+    todo: () => 'Look at fans, air flow and the neighbours; at its limit the GPU slows itself down.',
+  },
   gpu_xid: {
-    sign: '⚡',
     headline: ({ value }) => (value === undefined ? 'GPU reports an error' : `GPU error XID ${value}`),
     now: ({ value }) => (value === undefined ? 'The driver reports an error.' : `The driver reports XID ${value}.`),
     over: 'GPU no longer reports an error',
-    peak: () => undefined,
+    todo: ({ value }) => (value ? capital(xidTodo(value)) : undefined),
   },
   gpu_lost: plain(
-    '🕳️',
     'GPU has disappeared',
     'The exporter no longer lists a GPU that was here before.',
     'GPU is back',
+    'Look in dmesg for Xid 79 (fallen off the bus). Drain the node; a reboot or a power cycle brings it back, or shows that it is gone.',
   ),
   observer: plain(
-    '👁️',
     'Gateway has lost sight of its engine',
     'The gateway calls its own view of the engine degraded.',
     'Gateway sees its engine again',
+    'Is the engine reachable from the gateway? Until then it admits blindly.',
   ),
   upstream: plain(
-    '🔌',
     'Upstream is unhealthy',
     'The gateway considers this upstream unhealthy.',
     'Upstream is healthy again',
+    'Look at that upstream: is it up, and does its health route answer?',
   ),
-  rejected: counted(
-    '⛔',
-    'Gateway refuses requests',
-    'Gateway no longer refuses requests',
-    (count) => `${requests(count)} refused at admission`,
-  ),
+  rejected: {
+    ...counted(
+      'Gateway refuses requests',
+      'Requests are no longer refused',
+      (count) => `${requests(count)} refused at admission`,
+      'The admission limit works as set: add a replica, or raise the limit if the engine has room.',
+    ),
+    headline: ({ backend }) => (backend === 'vllm' ? 'Server refuses requests' : 'Gateway refuses requests'),
+  },
   stale: counted(
-    '🕰️',
     'Gateway works with stale engine state',
     'Gateway has fresh engine state again',
     (count) => `${n.count(count)} ${n.plural(count, { one: 'decision', other: 'decisions' })} on a stale engine state`,
+    "The engine's state reaches the gateway too late: look at its polling and the network between them.",
   ),
   queue_full: counted(
-    '🚧',
     "Gateway's queue is full",
     "Gateway's queue has room again",
     (count) => `${requests(count)} refused because the queue was full`,
+    'Clients get errors now: add a replica or throttle at the entrance.',
   ),
   parked: counted(
-    '🅿️',
     'Gateway parks requests',
     'Gateway no longer parks requests',
     (count) => `${requests(count)} parked at admission`,
+    'Requests are held back until the engine has room: add a replica if it lasts.',
   ),
   canary: {
-    ...measured('🐤', 'Canary waits long', 'Canary is quick again', 'Our own request waited', n.seconds),
+    ...measured('Canary waits long', 'Canary is quick again', 'Our own request waited', n.seconds),
     now: ({ value, limit: max, atLeast: least, backend }) => {
       if (value === undefined) return 'Our own request waited long.'
       const what =
         backend === 'openai' && !least ? 'Our own request got its first token after' : 'Our own request waited'
       return `${what} ${atLeast(least)}${n.seconds(value)}${limit(max, n.seconds)}.`
     },
+    todo: () => "Look at the server's queue and GPU; add a replica if load grew.",
   },
-  busy: plain(
-    '🚫',
-    'Server refuses requests: queue is full',
-    'The server is overloaded, not down: it refused our own request because its queue is full. Users are being refused too.',
-    'Server takes requests again',
-  ),
-  cold_load: measured('❄️', 'Model had to be loaded', 'Model stays loaded', 'Loading the model took', n.seconds),
+  busy: byRefusal({
+    full: plain(
+      'Server refuses requests: queue is full',
+      'The server is overloaded, not down: it refused our own request because its queue is full. Users are being refused too.',
+      'Server takes requests again',
+      'Add a replica or throttle at the entrance.',
+    ),
+    'no-backend': plain(
+      'Gateway has no backend left',
+      'The gateway refused our own request: none of its backends is left, they failed or are in cool-down. Users are being refused too.',
+      'Server takes requests again',
+      "Look at the backends and at their errors in the gateway's log; a wrong key at a backend looks the same.",
+    ),
+    'own-limit': plain(
+      "Our own key's limit is reached",
+      'Our own request was refused for the limit or budget of the key that it is sent with. Other users may well be served.',
+      'Server takes requests again',
+      'Give the watcher a key with room of its own, or let it ask more rarely.',
+    ),
+  }),
+  cold_load: {
+    ...measured('Model had to be loaded', 'Model stays loaded', 'Loading the model took', n.seconds),
+    todo: () => 'Raise OLLAMA_KEEP_ALIVE so that the model stays loaded between requests.',
+  },
   heartbeat: {
-    sign: '💔',
     headline: heartbeatHeadline,
     now: heartbeat,
     over: 'Worker reports again',
-    peak: () => undefined,
+    todo: lookAtWorker,
   },
   gap: {
-    sign: '⏸️',
     headline: () => 'The watcher did not run',
     now: gap,
     over: 'The watcher runs again',
-    peak: () => undefined,
+    todo: () => "Look at the schedule, at errors and throttling of the function, and at this machine's sleep.",
   },
   'state-broken': plain(
-    '🧩',
     'The saved state was unreadable',
     'The broken state was put aside and watching started anew: baselines are being learned, open alerts may be told again.',
     'State is back',
+    'The copy lies beside the state under another key, for a look at what happened.',
   ),
 } satisfies Partial<Catalogue['rules']>
 
@@ -157,4 +182,20 @@ function heartbeatHeadline({ beat }: Fact): string {
 function gap({ gap: span }: Fact): string {
   if (!span) return 'The watcher itself did not run for a while.'
   return `Nothing was watched for ${n.lasted(span.length)}; a run is due every ${n.lasted(span.interval)}.`
+}
+
+function whatIsMissing({ missing, signals, doubted, sources }: Fact): string | undefined {
+  if (sources !== undefined) return undefined
+  if (missing !== undefined)
+    return 'Check the MODEL setting of this endpoint against the name that the server publishes.'
+  return doubted !== undefined && signals === undefined
+    ? 'Look for NaN, values out of range and old timestamps on the metrics page; a restart of the exporter often helps.'
+    : 'Was the server upgraded, or is this another port? npm run doctor tells what is missing.'
+}
+
+function lookAtWorker({ beat }: Fact): string {
+  if (beat?.failed) return "Look at the worker's own log."
+  return beat?.never
+    ? 'Does the worker send to the right address, with the right name and token?'
+    : 'Is the worker alive, and can it reach the receiver?'
 }

@@ -24,3 +24,8 @@ export const xidsEn: Readonly<Record<number, string>> = {
   140: 'ECC errors that could not be recovered. Drain the GPU and reset it.',
   154: 'the driver asks for a recovery action; dmesg names it (reset or reboot).',
 }
+
+/** What to do about an XID; where the table has none of that number, where to look it up. */
+export function xidTodo(code: number): string {
+  return xidsEn[code] ?? 'see the Xid catalogue of NVIDIA and dmesg; drain the GPU if requests fail.'
+}

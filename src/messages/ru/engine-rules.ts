@@ -1,10 +1,9 @@
-import type { Catalogue, Fact } from '../catalogue.ts'
-import { limit, n, requests, times, tokens } from './numbers.ts'
+import type { Catalogue, Fact } from '../texts.ts'
+import { limit, n, requests, times, tokens } from './phrases.ts'
 import { measured } from './rule-shapes.ts'
 
 export const engineRulesRu = {
   waiting: {
-    sign: '🐌',
     headline: () => 'Очередь инференса растёт',
     still: 'Очередь инференса большая',
     now: queue,
@@ -12,7 +11,6 @@ export const engineRulesRu = {
     peak: (value) => `в очереди было до ${n.count(value)}`,
   },
   inflight: {
-    sign: '🚦',
     headline: () => 'Достигнут лимит запросов',
     now: ({ value, limit: max, running, waiting }) => {
       if (value === undefined) return 'Ждущих и считаемых вместе уже столько, сколько разрешено.'
@@ -26,65 +24,64 @@ export const engineRulesRu = {
     peak: (value) => `внутри было до ${n.count(value)}`,
   },
   growth: {
-    sign: '📈',
     headline: () => 'Очередь растёт прогон за прогоном',
     now: growth,
     over: 'Очередь больше не растёт',
     peak: (value) => `прирост был до ${n.count(value)}`,
   },
-  queue_wait: measured(
-    '⏳',
-    'Запросы долго ждут',
-    'Запросы больше не ждут подолгу',
-    'Среднее ожидание в очереди',
-    n.seconds,
-  ),
+  queue_wait: measured('Запросы долго ждут', 'Запросы больше не ждут подолгу', 'Среднее ожидание в очереди', n.seconds),
   kv_cache: {
-    sign: '📦',
-    headline: () => 'KV-кэш почти заполнен',
-    now: ({ value, limit: max, at }) =>
+    headline: ({ running }) => (running === 0 ? 'KV-кэш не освобождается' : 'KV-кэш почти заполнен'),
+    now: ({ value, limit: max, at, running }) =>
       value === undefined
         ? 'KV-кэш почти заполнен.'
-        : `KV-кэш занят на ${n.percent(value)}${limit(max, n.percent)}${at === undefined ? '' : `, самый полный: ${at}`}.`,
+        : running === 0
+          ? `KV-кэш занят на ${n.percent(value)}${limit(max, n.percent)}, хотя ничего не считается: блоки не возвращаются${at === undefined ? '' : `, самый полный: ${at}`}.`
+          : `KV-кэш занят на ${n.percent(value)}${limit(max, n.percent)}${at === undefined ? '' : `, самый полный: ${at}`}.`,
     over: 'В KV-кэше снова есть место',
     peak: (value) => `занято было до ${n.percent(value)}`,
   },
   ttft: measured(
-    '🐢',
     'Первый токен приходит поздно',
     'Первый токен снова приходит вовремя',
     'Время до первого токена, p99:',
     n.seconds,
   ),
-  itl: measured('🐢', 'Токены идут медленно', 'Токены снова идут в обычном темпе', 'Время на токен, p99:', n.seconds),
+  itl: measured('Токены идут медленно', 'Токены снова идут в обычном темпе', 'Время на токен, p99:', n.seconds),
   prefix_hits: {
-    sign: '🎯',
     headline: () => 'Попаданий в префикс-кэш стало меньше',
     now: hits,
     over: 'Префикс-кэш снова работает как обычно',
     peak: (value) => `падение было до ${n.percent(value)}`,
   },
   throughput: {
-    sign: '📉',
     headline: () => 'Генерация замедлилась',
     now: throughput,
     over: 'Скорость генерации снова обычная',
     peak: (value) => `падение было до ${n.percent(value)}`,
   },
+  stuck: {
+    headline: ({ heldBy }) => (heldBy === 'asleep' ? 'Запросы ждут спящий движок' : 'Очередь стоит'),
+    now: stuck,
+    over: 'Очередь снова движется',
+    peak: (value) => `ни один запрос не завершался ${n.seconds(value)}`,
+    todo: ({ heldBy }) =>
+      heldBy === undefined
+        ? 'Смотрите, что сейчас считается: кэш может держать один длинный запрос. Отправьте запрос вручную; если висит, сохраните лог и перезапустите сервер.'
+        : whatHolds(heldBy),
+  },
   stalled: {
-    sign: '🧊',
-    headline: () => 'Запросы есть, а движения нет',
+    headline: ({ heldBy }) => (heldBy === 'unhealthy' ? 'Движок неисправен' : 'Запросы есть, а движения нет'),
     now: stalled,
     over: 'Запросы снова движутся',
-    peak: () => undefined,
+    todo: ({ heldBy }) => heldBy && whatHolds(heldBy),
   },
   errors: {
-    ...measured('💥', 'Запросы завершаются ошибкой', 'Запросы снова проходят', 'Доля ошибок', n.percent),
+    ...measured('Запросы завершаются ошибкой', 'Запросы снова проходят', 'Доля ошибок', n.percent),
     now: errors,
   },
-  preemptions: measured('🔁', 'Запросы вытесняются из KV-кэша', 'Вытеснений снова мало', 'Вытеснений', n.rate),
+  preemptions: measured('Запросы вытесняются из KV-кэша', 'Вытеснений снова мало', 'Вытеснений', n.rate),
   sibling: {
-    sign: '🦥',
     headline: () => 'Медленнее соседних реплик',
     now: sibling,
     over: 'Снова не медленнее соседних реплик',
@@ -96,11 +93,12 @@ export const engineRulesRu = {
 const ON_GPU: readonly (string | undefined)[] = ['vllm', 'tgi', 'sglang']
 
 /** `В очереди 42 запроса (порог 20), на GPU считается 16.` */
-function queue({ value, limit: max, running, backend }: Fact): string {
+function queue({ value, limit: max, running, backend, deferred = 0 }: Fact): string {
   if (value === undefined) return 'Запросы копятся в очереди.'
   const also =
     running === undefined ? '' : `, ${ON_GPU.includes(backend) ? 'на GPU ' : ''}считается ${n.count(running)}`
-  return `В очереди ${requests(value)}${limit(max, n.count)}${also}.`
+  const more = deferred > 0 ? `; ещё ${n.count(deferred)} отложено до адаптера или передачи KV-кэша` : ''
+  return `В очереди ${requests(value)}${limit(max, n.count)}${also}${more}.`
 }
 
 function growth({ value, waiting }: Fact): string {
@@ -111,17 +109,55 @@ function growth({ value, waiting }: Fact): string {
   return `${more}${waiting === undefined ? '' : `, теперь в ней ${n.count(waiting)}`}.`
 }
 
-function stalled({ running, waiting, value }: Fact): string {
+function workOf({ running, waiting }: Fact): string | undefined {
   const parts = [
     running === undefined ? undefined : `считается ${n.count(running)}`,
     waiting === undefined ? undefined : `ждёт ${n.count(waiting)}`,
   ].filter((part) => part !== undefined)
+  return parts.length === 0 ? undefined : parts.join(', ')
+}
+
+function stalled(fact: Fact): string {
+  const { value, heldBy } = fact
+  const work = workOf(fact)
   const runs =
-    value === undefined
+    value === undefined || value === 0
       ? ''
       : ` за ${n.count(value)} ${n.plural(value, { one: 'прогон', few: 'прогона', many: 'прогонов', other: 'прогона' })}`
-  const work = parts.length > 0 ? parts.join(', ') : 'работа есть'
-  return `По метрикам ${work}, но${runs} не завершился ни один запрос и не пришло ни одного токена: движок завис или его метрики застыли.`
+  if (heldBy === 'unhealthy') return `Сервер сам считает движок неисправным${work === undefined ? '' : `: ${work}`}.`
+  if (heldBy === 'deferred')
+    return `По метрикам ${work ?? 'запросы ждут'}, и все отложены: ждут адаптера или передачи KV-кэша. Движения нет${runs}.`
+  if (heldBy === 'rereading')
+    return `По метрикам ${work ?? 'работа есть'}. Промпты читаются снова и снова, но больше 10 минут не пришло ни одного токена.`
+  return `По метрикам ${work ?? 'работа есть'}, но${runs} не завершился ни один запрос и не пришло ни одного токена: движок завис или его метрики застыли.`
+}
+
+function stuck({ value, waiting, running, heldBy }: Fact): string {
+  const who = waiting === undefined ? 'Запросы ждут' : `В очереди ${requests(waiting)}`
+  const also = running === undefined ? '' : `, считается ${n.count(running)}`
+  if (heldBy === 'asleep') return `${who}${lastedFor(value)}: движок спит.`
+  if (heldBy === 'deferred')
+    return `${who}, все отложены: ждут адаптера или передачи KV-кэша. Вовремя не завершился ни один${lastedFor(value)}.`
+  return `${who}${also}, но вовремя не завершился ни один${lastedFor(value)}.`
+}
+
+function lastedFor(seconds: number | undefined): string {
+  return seconds === undefined ? '' : ` уже ${n.lasted(seconds * 1_000)}`
+}
+
+function whatHolds(heldBy: NonNullable<Fact['heldBy']>): string {
+  switch (heldBy) {
+    case 'unhealthy':
+      return 'Смотрите лог этого движка: до перезапуска его запросы висят.'
+    case 'asleep':
+      return 'Разбудите движок или направьте его запросы на другой.'
+    case 'deferred':
+      return 'Смотрите коннектор, который передаёт KV-кэш, и адаптеры: не больше ли их в работе, чем можно загрузить сразу?'
+    case 'rereading':
+      return 'Такие промпты не помещаются в кэш: уменьшите число одновременных запросов или их длину и перезапустите движок.'
+    default:
+      return heldBy satisfies never
+  }
 }
 
 function errors({ value, limit: max, failedBy }: Fact): string {

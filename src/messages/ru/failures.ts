@@ -1,11 +1,11 @@
-import type { Catalogue } from '../catalogue.ts'
-import { code, isDeclared, isOverload, same, status } from '../failure-shapes.ts'
+import { code, isDeclared, isOverload, isProxyAlone, same, status } from '../failure-shapes.ts'
+import type { Catalogue } from '../texts.ts'
 
 export const failuresRu: Catalogue['failures'] = {
   refused: same(
     'Сервер лежит',
     'порт никто не слушает',
-    'Запущен ли процесс сервера? Пока модель грузится, порт тоже закрыт.',
+    'Запущен ли процесс сервера? Некоторые открывают порт только после загрузки модели.',
   ),
   unreachable: same(
     'Сервер недоступен',
@@ -47,12 +47,16 @@ export const failuresRu: Catalogue['failures'] = {
   },
   http: {
     headline: (failure, canary) => {
+      if (isProxyAlone(failure)) return `За прокси никто не отвечает (HTTP ${failure.status})`
       if (isOverload(failure)) return `Сервер перегружен или грузит модель (HTTP ${failure.status})`
       return `${canary ? 'Сервер отвечает ошибкой' : 'Метрики не читаются'} (${status(failure, 'ошибка HTTP')})`
     },
     words: (failure, canary) =>
-      `на ${canary ? 'пробный запрос' : 'запрос метрик'} пришёл ответ ${status(failure, 'с ошибкой HTTP')}`,
+      isProxyAlone(failure)
+        ? `прокси сам ответил ${status(failure, 'ошибкой')}: сервер за ним не отвечает`
+        : `на ${canary ? 'пробный запрос' : 'запрос метрик'} пришёл ответ ${status(failure, 'с ошибкой HTTP')}`,
     todo: (failure, canary) => {
+      if (isProxyAlone(failure)) return 'Прокси жив, а движок за ним нет: смотрите сам движок и его лог.'
       if (isOverload(failure))
         return 'Сервер жив, но переполнен или ещё грузит модель: не перезапускайте, не посмотрев.'
       return canary
@@ -90,10 +94,12 @@ export const failuresRu: Catalogue['failures'] = {
   'too-large': {
     headline: (_, canary) => (canary ? 'Ответ слишком велик' : 'Страница метрик слишком велика'),
     words: (_, canary) => (canary ? 'ответ намного длиннее одного токена' : 'страница метрик больше 16 МиБ'),
-    todo: (_, canary) =>
+    todo: (failure, canary) =>
       canary
         ? 'Тот ли это сервер? Отправьте запрос вручную.'
-        : 'Что-то плодит ряды (метки на каждого пользователя или ключ): сократите их на сервере.',
+        : failure.detail !== undefined
+          ? 'Почти всю страницу занимает одна строка, скорее всего метка с целым файлом внутри: уберите эту метку на сервере.'
+          : 'Что-то плодит ряды (метки на каждого пользователя или ключ): сократите их на сервере.',
   },
   'stream-error': same(
     'Сервер обрывает ответ ошибкой',

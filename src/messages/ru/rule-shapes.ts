@@ -1,16 +1,11 @@
-import type { RuleTexts } from '../catalogue.ts'
-import { atLeast, limit, n } from './numbers.ts'
+import type { RuleTexts } from '../texts.ts'
+import { atLeast, limit, n } from './phrases.ts'
+
+type WithTodo = RuleTexts & { todo(): string }
 
 /** A rule whose sentence is one number against its limit. */
-export function measured(
-  sign: string,
-  headline: string,
-  over: string,
-  what: string,
-  write: (value: number) => string,
-): RuleTexts {
+export function measured(headline: string, over: string, what: string, write: (value: number) => string): RuleTexts {
   return {
-    sign,
     headline: () => headline,
     now: ({ value, limit: max, atLeast: least }) =>
       value === undefined ? `${headline}.` : `${what} ${atLeast(least)}${write(value)}${limit(max, write)}.`,
@@ -20,17 +15,17 @@ export function measured(
 }
 
 /** A rule without a number worth telling. */
-export function plain(sign: string, headline: string, sentence: string, over: string): RuleTexts {
-  return { sign, headline: () => headline, now: () => sentence, over, peak: () => undefined }
+export function plain(headline: string, sentence: string, over: string, todo: string): WithTodo {
+  return { headline: () => headline, now: () => sentence, over, todo: () => todo }
 }
 
 /** A rule that counts events since the last run. */
-export function counted(sign: string, headline: string, over: string, what: (count: number) => string): RuleTexts {
+export function counted(headline: string, over: string, what: (count: number) => string, todo: string): WithTodo {
   return {
-    sign,
     headline: () => headline,
     now: ({ value }) => (value === undefined ? `${headline}.` : `С прошлого прогона ${what(value)}.`),
     over,
     peak: (value) => `до ${n.count(value)} за прогон`,
+    todo: () => todo,
   }
 }

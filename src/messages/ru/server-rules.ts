@@ -1,7 +1,9 @@
-import type { Catalogue, Fact } from '../catalogue.ts'
+import { byRefusal } from '../by-refusal.ts'
+import type { Catalogue, Fact } from '../texts.ts'
 import { failuresRu } from './failures.ts'
-import { atLeast, limit, n, requests } from './numbers.ts'
+import { atLeast, capital, limit, n, requests } from './phrases.ts'
 import { counted, measured, plain } from './rule-shapes.ts'
+import { xidTodo } from './xids.ts'
 
 const CANARIES: readonly (string | undefined)[] = ['ollama', 'openai']
 
@@ -9,15 +11,13 @@ const refused = { one: 'отклонён', other: 'отклонено' }
 
 export const serverRulesRu = {
   down: {
-    sign: '🔴',
     headline: ({ failure, backend }) =>
       failure ? failuresRu[failure.kind].headline(failure, CANARIES.includes(backend)) : 'Сервер не отвечает',
     now: down,
     over: 'Снова отвечает',
-    peak: () => undefined,
+    todo: ({ failure, backend }) => failure && failuresRu[failure.kind].todo(failure, CANARIES.includes(backend)),
   },
   blind: {
-    sign: '🙈',
     headline: ({ missing, signals, doubted, sources }) => {
       if (sources !== undefined) return 'Список серверов не читается'
       if (doubted !== undefined && signals === undefined) return 'Метрикам нельзя верить'
@@ -26,109 +26,120 @@ export const serverRulesRu = {
     },
     now: blind,
     over: 'Снова всё видно',
-    peak: () => undefined,
+    todo: whatIsMissing,
   },
-  gpu_memory: measured(
-    '💾',
-    'Память GPU почти занята',
-    'В памяти GPU снова есть место',
-    'Память GPU занята на',
-    n.percent,
-  ),
-  gpu_temperature: measured(
-    '🔥',
-    'GPU перегревается',
-    'GPU остыл',
-    'Температура GPU',
-    (value) => `${n.count(value)} °C`,
-  ),
+  gpu_memory: {
+    ...measured('Память GPU почти занята', 'В памяти GPU снова есть место', 'Память GPU занята на', n.percent),
+    todo: () =>
+      'Сервер, который резервирует память при старте, останется на этом уровне: тогда GPU_MEMORY_LIMIT=off. Иначе ищите чужие процессы (nvidia-smi).',
+  },
+  gpu_temperature: {
+    ...measured('GPU перегревается', 'GPU остыл', 'Температура GPU', (value) => `${n.count(value)} °C`),
+    todo: () => 'Проверьте вентиляторы, обдув и соседние карты; на пределе GPU сам сбросит частоты.',
+  },
   gpu_xid: {
-    sign: '⚡',
     headline: ({ value }) => (value === undefined ? 'GPU сообщает об ошибке' : `Ошибка GPU, XID ${value}`),
     now: ({ value }) => (value === undefined ? 'Драйвер сообщает об ошибке.' : `Драйвер сообщает XID ${value}.`),
     over: 'GPU больше не сообщает об ошибке',
-    peak: () => undefined,
+    todo: ({ value }) => (value ? capital(xidTodo(value)) : undefined),
   },
-  gpu_lost: plain('🕳️', 'GPU пропал', 'Экспортёр больше не показывает GPU, который здесь был.', 'GPU вернулся'),
+  gpu_lost: plain(
+    'GPU пропал',
+    'Экспортёр больше не показывает GPU, который здесь был.',
+    'GPU вернулся',
+    'Ищите в dmesg Xid 79 (отвалился от шины). Выведите узел из работы; перезагрузка, лучше по питанию, вернёт карту или покажет, что её больше нет.',
+  ),
   observer: plain(
-    '👁️',
     'Шлюз плохо видит движок',
     'Шлюз сам сообщает, что видит состояние движка не полностью.',
     'Шлюз снова видит движок',
+    'Доступен ли движок со шлюза? Пока нет, шлюз принимает запросы вслепую.',
   ),
-  upstream: plain('🔌', 'Апстрим нездоров', 'Шлюз считает этот апстрим нездоровым.', 'Апстрим снова здоров'),
-  rejected: counted(
-    '⛔',
-    'Шлюз отклоняет запросы',
-    'Шлюз больше не отклоняет запросы',
-    (count) => `на входе ${n.plural(count, refused)} ${requests(count)}`,
+  upstream: plain(
+    'Апстрим нездоров',
+    'Шлюз считает этот апстрим нездоровым.',
+    'Апстрим снова здоров',
+    'Проверьте этот апстрим: запущен ли он и отвечает ли его health.',
   ),
+  rejected: {
+    ...counted(
+      'Шлюз отклоняет запросы',
+      'Запросы больше не отклоняются',
+      (count) => `на входе ${n.plural(count, refused)} ${requests(count)}`,
+      'Лимит работает, как задан: добавьте реплику или поднимите лимит, если у движка есть запас.',
+    ),
+    headline: ({ backend }) => (backend === 'vllm' ? 'Сервер отклоняет запросы' : 'Шлюз отклоняет запросы'),
+  },
   stale: counted(
-    '🕰️',
     'Шлюз решает по устаревшим данным',
     'У шлюза снова свежие данные о движке',
     (count) =>
       `по устаревшим данным принято ${n.count(count)} ${n.plural(count, { one: 'решение', few: 'решения', many: 'решений', other: 'решения' })}`,
+    'Состояние движка доходит до шлюза слишком поздно: смотрите период опроса и сеть между ними.',
   ),
   queue_full: counted(
-    '🚧',
     'Очередь шлюза переполнена',
     'В очереди шлюза снова есть место',
     (count) => `из-за полной очереди ${n.plural(count, refused)} ${requests(count)}`,
+    'Клиенты уже получают ошибки: добавьте реплику или включите троттлинг на входе.',
   ),
   parked: counted(
-    '🅿️',
     'Шлюз придерживает запросы',
     'Шлюз больше не придерживает запросы',
     (count) => `на входе ${n.plural(count, { one: 'придержан', other: 'придержано' })} ${requests(count)}`,
+    'Запросы ждут, пока у движка появится место: если надолго, добавьте реплику.',
   ),
   canary: {
-    ...measured(
-      '🐤',
-      'Пробный запрос долго ждёт',
-      'Пробный запрос снова быстрый',
-      'Наш пробный запрос ждал',
-      n.seconds,
-    ),
+    ...measured('Пробный запрос долго ждёт', 'Пробный запрос снова быстрый', 'Наш пробный запрос ждал', n.seconds),
     now: ({ value, limit: max, atLeast: least, backend }) => {
       if (value === undefined) return 'Наш пробный запрос долго ждал.'
       const what =
         backend === 'openai' && !least ? 'Наш пробный запрос получил первый токен через' : 'Наш пробный запрос ждал'
       return `${what} ${atLeast(least)}${n.seconds(value)}${limit(max, n.seconds)}.`
     },
+    todo: () => 'Смотрите очередь и GPU сервера; если выросла нагрузка, добавьте реплику.',
   },
-  busy: plain(
-    '🚫',
-    'Сервер отказывает: очередь полна',
-    'Сервер перегружен, но жив: не принял наш пробный запрос, очередь полна. Пользователи сейчас тоже получают отказы.',
-    'Сервер снова принимает запросы',
-  ),
-  cold_load: measured(
-    '❄️',
-    'Модель пришлось загружать',
-    'Модель снова остаётся в памяти',
-    'Загрузка модели заняла',
-    n.seconds,
-  ),
+  busy: byRefusal({
+    full: plain(
+      'Сервер отказывает: очередь полна',
+      'Сервер перегружен, но жив: не принял наш пробный запрос, очередь полна. Пользователи сейчас тоже получают отказы.',
+      'Сервер снова принимает запросы',
+      'Добавьте реплику или включите троттлинг на входе.',
+    ),
+    'no-backend': plain(
+      'У шлюза не осталось бэкендов',
+      'Шлюз не принял наш пробный запрос: ни одного бэкенда не осталось, они сбоят или отдыхают после сбоев. Пользователи тоже получают отказы.',
+      'Сервер снова принимает запросы',
+      'Смотрите бэкенды и их ошибки в логе шлюза; неверный ключ к бэкенду выглядит так же.',
+    ),
+    'own-limit': plain(
+      'Исчерпан лимит нашего ключа',
+      'Нашему пробному запросу отказано: исчерпан лимит или бюджет ключа, с которым он отправлен. Остальных пользователей это может не касаться.',
+      'Сервер снова принимает запросы',
+      'Дайте наблюдателю свой ключ с запасом или спрашивайте реже.',
+    ),
+  }),
+  cold_load: {
+    ...measured('Модель пришлось загружать', 'Модель снова остаётся в памяти', 'Загрузка модели заняла', n.seconds),
+    todo: () => 'Поднимите OLLAMA_KEEP_ALIVE, чтобы модель не выгружалась между запросами.',
+  },
   heartbeat: {
-    sign: '💔',
     headline: heartbeatHeadline,
     now: heartbeat,
     over: 'Воркер снова на связи',
-    peak: () => undefined,
+    todo: lookAtWorker,
   },
   gap: {
-    sign: '⏸️',
     headline: () => 'Наблюдение прерывалось',
     now: gap,
     over: 'Наблюдение идёт',
-    peak: () => undefined,
+    todo: () => 'Смотрите расписание, ошибки и троттлинг функции; локально — не засыпала ли машина.',
   },
   'state-broken': plain(
-    '🧩',
     'Сохранённое состояние не читалось',
     'Испорченное состояние отложено, наблюдение началось заново: обычные значения ещё набираются, об открытых тревогах можем сообщить повторно.',
     'Состояние на месте',
+    'Копия лежит рядом с состоянием под другим ключом, по ней видно, что случилось.',
   ),
 } satisfies Partial<Catalogue['rules']>
 
@@ -176,4 +187,17 @@ function heartbeatHeadline({ beat }: Fact): string {
 function gap({ gap: span }: Fact): string {
   if (!span) return 'Наблюдатель какое-то время не запускался.'
   return `${n.lasted(span.length)} никто не наблюдал; обычный период прогонов ${n.lasted(span.interval)}.`
+}
+
+function whatIsMissing({ missing, signals, doubted, sources }: Fact): string | undefined {
+  if (sources !== undefined) return undefined
+  if (missing !== undefined) return 'Сверьте MODEL этого эндпоинта с именем, которое отдаёт сервер.'
+  return doubted !== undefined && signals === undefined
+    ? 'Поищите на странице метрик NaN, значения вне границ и старые метки времени; часто помогает перезапуск экспортёра.'
+    : 'Сервер обновили или это другой порт? Чего не хватает, покажет npm run doctor.'
+}
+
+function lookAtWorker({ beat }: Fact): string {
+  if (beat?.failed) return 'Смотрите лог самого воркера.'
+  return beat?.never ? 'Верны ли у воркера адрес, имя и токен?' : 'Жив ли воркер и достаёт ли он до приёмника?'
 }

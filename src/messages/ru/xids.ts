@@ -24,3 +24,8 @@ export const xidsRu: Readonly<Record<number, string>> = {
   140: 'неисправимые ошибки ECC. Снимите нагрузку и сбросьте GPU.',
   154: 'драйвер просит восстановить GPU; чем именно (сброс или перезагрузка), сказано в dmesg.',
 }
+
+/** What to do about an XID; where the table has none of that number, where to look it up. */
+export function xidTodo(code: number): string {
+  return xidsRu[code] ?? 'смотрите каталог Xid у NVIDIA и dmesg; если запросы падают, снимите нагрузку с GPU.'
+}

@@ -1,0 +1,11 @@
+import { readFileSync } from 'node:fs'
+
+/** Put in by the build, so that the one file knows it wherever it lies. */
+declare const BUILT_VERSION: string | undefined
+
+/** As in `package.json`: `0.1.0`. */
+export function version(): string {
+  if (typeof BUILT_VERSION === 'string') return BUILT_VERSION
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(manifest) as { version: string }).version
+}

@@ -1,0 +1,29 @@
+import { numberFormat } from '../number-format.ts'
+
+export { capital, inner } from '../number-format.ts'
+
+export const n = numberFormat('en-GB', {
+  ms: 'ms',
+  s: 's',
+  min: 'min',
+  h: 'h',
+  d: 'd',
+  thousand: 'k',
+  million: 'M',
+  perSecond: '/s',
+})
+
+/** `1 request`, `42 requests`. */
+export function requests(count: number): string {
+  return `${n.count(count)} ${n.plural(count, { one: 'request', other: 'requests' })}`
+}
+
+/** ` (limit 20)`, or nothing. */
+export function limit(value: number | undefined, write: (value: number) => string): string {
+  return value === undefined ? '' : ` (limit ${write(value)})`
+}
+
+/** `≥ ` before a value that is only known to be at least that. */
+export function atLeast(is: boolean | undefined): string {
+  return is ? '≥ ' : ''
+}

@@ -1,0 +1,49 @@
+import { REQUESTS_AT_LEAST } from '../signals/derive.ts'
+import type { Increases } from '../signals/window.ts'
+import { ofEngine, whenFailing, whenGatewayFails } from '../verdict/advice.ts'
+import { counted } from './counted.ts'
+import { base, number, ruleset } from './rule.ts'
+import { FIRST_READING, tooFew } from './unknown.ts'
+
+export const failureRules = ruleset({
+  errors: {
+    ...base,
+    firesWhen: `the share of requests that failed by the server's fault, of at least ${REQUESTS_AT_LEAST}, is above the limit (vLLM: with the 5xx of its own HTTP counter on paths of inference); a client's abort or invalid request is none`,
+    sign: '💥',
+    about: 'engine',
+    unit: 'share',
+    limit: 0.05,
+    clear: 0.01,
+    priority: 8,
+    backends: ['vllm', 'tgi', 'tei', 'sglang', 'gateway'],
+    needs: { signals: ['finished', 'failed', 'http_failed'], absentUntilFirst: ['failed', 'http_failed'] },
+    measure: number('failed_share'),
+    unknownReason: ({ window }) => (window ? tooFew(endedIn(window.counters), REQUESTS_AT_LEAST) : FIRST_READING),
+    idles: true,
+    tells: ['failed_share'],
+    advise: ofEngine(whenFailing, whenGatewayFails),
+  },
+  corrupted: {
+    ...counted('corrupted'),
+    firesWhen: 'more requests were answered corruptly (NaN) since the last run than the limit',
+    sign: '🧪',
+    about: 'engine',
+    priority: 9,
+    backends: ['vllm'],
+  },
+  transfer: {
+    ...counted('transfer_failed'),
+    firesWhen:
+      'KV transfers between prefill and decode, or to another tier, failed or expired in this and the last run, more than the limit in each',
+    sign: '📮',
+    about: 'engine',
+    unit: 'requests',
+    runs: 2,
+    priority: 7,
+    backends: ['vllm', 'sglang'],
+  },
+})
+
+function endedIn({ finished = 0, failed = 0, http_failed = 0 }: Increases['counters']): number {
+  return finished + failed + http_failed
+}

@@ -1,0 +1,68 @@
+import type { Backend } from '../model/backend.ts'
+import type { Notification } from '../model/notification.ts'
+import type { Advice } from '../verdict/advice-kinds.ts'
+import { cacheRules } from './cache.ts'
+import { canaryRules } from './canary.ts'
+import { failureRules } from './failures.ts'
+import { gatewayRules } from './gateway.ts'
+import { gpuRules } from './gpu.ts'
+import { heartbeatRules } from './heartbeat.ts'
+import { latencyRules } from './latency.ts'
+import { progressRules } from './progress.ts'
+import { queueRules } from './queue.ts'
+import { reachabilityRules } from './reachability.ts'
+import type { RuleSpec } from './rule.ts'
+import { siblingRules } from './siblings.ts'
+import { watcherRules } from './watcher.ts'
+
+const { kv_cache, prefix_hits, ...otherCacheRules } = cacheRules
+
+/** Every rule in the order of the documentation. */
+export const RULES = {
+  ...queueRules,
+  kv_cache,
+  ...latencyRules,
+  prefix_hits,
+  ...progressRules,
+  ...failureRules,
+  ...otherCacheRules,
+  ...siblingRules,
+  ...reachabilityRules,
+  ...gpuRules,
+  ...gatewayRules,
+  ...canaryRules,
+  ...heartbeatRules,
+  ...watcherRules,
+}
+
+export type RuleId = keyof typeof RULES
+export const RULE_IDS = Object.keys(RULES) as RuleId[]
+
+/** Of a configured rule, whose id is known to be one. */
+export function specOf(id: string): RuleSpec {
+  return RULES[id as RuleId]
+}
+
+/** Of what a notification names: it may be of another version, or no rule (`state-broken`). */
+export function ruleNamed(id: string): RuleSpec | undefined {
+  return Object.hasOwn(RULES, id) ? specOf(id) : undefined
+}
+
+/** The ids of the rules that a backend has, in the order of the documentation. */
+export function rulesOf(backend: Backend): RuleId[] {
+  return RULE_IDS.filter((id) => specOf(id).backends.includes(backend))
+}
+
+/** Rules that hold others back, the one that holds all first. */
+export const HOLDING: readonly string[] = RULE_IDS.filter((id) => specOf(id).holds !== undefined).sort(
+  (a, b) => Number(specOf(b).holds === 'all') - Number(specOf(a).holds === 'all'),
+)
+
+export function signOf(id: string): string {
+  return id === 'state-broken' ? '🧩' : specOf(id).sign
+}
+
+/** At most two pieces of advice, the most useful first; none where nothing is known to help. */
+export function advice(notification: Notification): Advice[] {
+  return ruleNamed(notification.rule)?.advise?.(notification).slice(0, 2) ?? []
+}

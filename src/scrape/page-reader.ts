@@ -1,0 +1,336 @@
+import parsePrometheusTextFormat from 'parse-prometheus-text-format'
+import type { BackendTable } from '../model/backend.ts'
+import { type Buckets, type Labels, labelSet, type Page, type Sample } from './page.ts'
+import { blockOf, HEAD, ownText, pairsOf, readBound, readTail, type Tail } from './sample-line.ts'
+import { planOf, type Wanted } from './wanted.ts'
+
+/** A longer line is skipped, so that a body without line feeds cannot fill the memory. */
+export const MAX_LINE = 64 * 1024
+/** Distinct label sets kept of a page. A server has some dozens for each engine; beyond this we cannot judge it. */
+export const MAX_LABEL_SETS = 10_000
+/** What is remembered to be fast; beyond it, lines are only slower to read. */
+const MAX_SPELLINGS = 4_096
+const MAX_TEXTS = 1_000
+const LONGEST_TEXT = 256
+
+const [SPACE, HASH, ZERO, BRACE] = [32, 35, 48, 123] as const
+const BYTE_ORDER_MARK = '\xef\xbb\xbf'
+
+export interface PageReader {
+  /** The next bytes of the body; lines and characters may be cut anywhere between two calls. */
+  push(chunk: Uint8Array): void
+  /** What was read. A last line without a line feed counts. */
+  end(): Page
+}
+
+/**
+ * Reads a page of the text exposition format as a stream of bytes and keeps the samples that a backend's table asks for:
+ * bytes → lines → sample lines of wanted names → labels → samples. Never throws: a line that cannot be read costs that
+ * line, and is counted. TYPE and HELP lines are not needed.
+ *
+ * Bytes become latin1 text, one character each: that is exact, fast, and no UTF-8 character can be torn. A line is the
+ * text between `from` and `to`, its name ends at `nameTo`; only lines that are new in some way are cut out and taken apart.
+ */
+export function createPageReader(table: BackendTable): PageReader {
+  const { names } = planOf(table)
+  const kept = createKeptSamples()
+  const recognised = new Set<string>()
+  const count = { comments: 0, sampleCount: 0, malformed: 0 }
+  const linesSoFar = () => count.comments + count.sampleCount + count.malformed
+  /** No name of the backend's own was seen yet. */
+  let isForeign = table.ownNames !== undefined
+  let settings: string | undefined
+  let firstByte: number | undefined
+  /** The beginning of a line whose end has not come. */
+  let rest = ''
+  let isOver = false
+  /** The name of the last sample with the character behind it, since names come in runs, and what is done with that name. */
+  let head = '\n'
+  let wanted: Wanted | undefined
+
+  function push(chunk: Uint8Array): void {
+    if (isOver) return
+    firstByte ??= chunk.find((byte) => byte > SPACE && !BYTE_ORDER_MARK.includes(String.fromCharCode(byte)))
+    const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('latin1')
+    let from = 0
+    let to = text.indexOf('\n')
+    while (to !== -1) {
+      if (rest === '') readLine(text, from, to)
+      else readRest(text.slice(from, to))
+      from = to + 1
+      to = text.indexOf('\n', from)
+    }
+    // Of a line that is too long already nothing more is needed.
+    if (from < text.length && rest.length <= MAX_LINE) rest += ownText(text.slice(from))
+  }
+
+  function readRest(ending: string): void {
+    const line = rest + ending
+    rest = ''
+    readLine(line, 0, line.length)
+  }
+
+  function readLine(text: string, from: number, to: number): void {
+    if (isOver || from === to) return
+    if (to - from > MAX_LINE) count.malformed++
+    else if (text.charCodeAt(from) === HASH) readComment(text, from, to)
+    else {
+      const nameTo = readName(text, from)
+      if (nameTo === undefined) readOddLine(text.slice(from, to))
+      else if (isSample(text, nameTo, to)) count.sampleCount++
+      else count.malformed++
+    }
+  }
+
+  /** A line that begins with blanks or a byte order mark, or is no sample. */
+  function readOddLine(line: string): void {
+    const start = linesSoFar() === 0 && line.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0
+    const text = line.slice(start).replace(/^[ \t\r]+/, '')
+    if (text === line) count.malformed++
+    else readLine(text, 0, text.length)
+  }
+
+  function readComment(text: string, from: number, to: number): void {
+    count.comments++
+    // Before the first sample (or in place of it) the names tell which server this is.
+    if (count.sampleCount === 0 || isForeign) {
+      const name = /^# (?:HELP|TYPE) (\S+)/.exec(text.slice(from, to))?.[1] ?? ''
+      if (count.sampleCount === 0 && names.has(name)) recognised.add(name)
+      noteOwn(name)
+    }
+    // OpenMetrics ends here; what follows is no part of the page.
+    if (to - from < 8 && text.slice(from, to).trimEnd() === '# EOF') isOver = true
+  }
+
+  function noteOwn(name: string): void {
+    if (isForeign) isForeign = !name.startsWith(table.ownNames ?? '')
+  }
+
+  /** @returns where the name ends; `undefined` where there is none, or neither labels nor a blank behind it. */
+  function readName(text: string, from: number): number | undefined {
+    if (isAt(head, text, from)) return from + head.length - 1
+    HEAD.lastIndex = from
+    if (!HEAD.test(text)) return undefined
+    head = text.slice(from, HEAD.lastIndex)
+    const name = head.slice(0, -1)
+    noteOwn(name)
+    wanted = names.get(name)
+    if (wanted?.use === 'mark') recognised.add(wanted.name)
+    return HEAD.lastIndex - 1
+  }
+
+  /** Keeps what is wanted. Anything else is looked at only as far as it tells whether the page is an exposition at all. */
+  function isSample(text: string, nameTo: number, to: number): boolean {
+    if (wanted?.use === 'bucket') return kept.keepBucket(wanted.name, text, nameTo, to)
+    if (wanted?.use === 'sample') return kept.keepSample(wanted.name, text, nameTo, to)
+    if (wanted?.use === 'settings') settings ??= ownText(text.slice(nameTo, to))
+    const last = text.charCodeAt(to - 1) - ZERO
+    if (last >= 0 && last <= 9 && text.charCodeAt(nameTo) === BRACE) return true
+    return readTail(text, nameTo + blockOf(text.slice(nameTo, to)).length, to) !== undefined
+  }
+
+  function end(): Page {
+    const unterminated = rest !== ''
+    if (unterminated) readRest('')
+    isOver = true
+    isForeign &&= count.sampleCount > 0
+    return { ...kept.all(), settings, recognised, isForeign, ...count, lines: linesSoFar(), firstByte, unterminated }
+  }
+
+  return { push, end }
+}
+
+/** What is kept of one wanted name so far, and where its last sample went. */
+interface Series<T> {
+  byLabels: Map<Labels, T>
+  last: T | undefined
+}
+
+function createKeptSamples() {
+  const samples = new Map<string, Series<Sample>>()
+  const buckets = new Map<string, Series<Buckets>>()
+  const incomplete = new Set<string>()
+  const labelSets = createLabelSets()
+  const plain = createLabelCache(labelSets)
+  const withLe = createLabelCache(labelSets)
+
+  /** @returns `false`: the line is malformed. */
+  function keepSample(name: string, text: string, nameTo: number, to: number): boolean {
+    const { after, labels } = plain.find(text, nameTo, to) ?? plain.add(text, nameTo, to)
+    const tail = readTail(text, plain.blockTo(), to)
+    if (!labels || !tail) return false
+    if (labels === 'too many') incomplete.add(name)
+    else if (after === '') addSample(seriesOf(samples, name), labels, tail) // else a bucket under the name of another
+    return true
+  }
+
+  /** Without one of its buckets a histogram would look like another one: its bounds changed, a restart. */
+  function keepBucket(name: string, text: string, nameTo: number, to: number): boolean {
+    const { before, after, labels } = withLe.find(text, nameTo, to) ?? withLe.add(text, nameTo, to)
+    const blockTo = withLe.blockTo()
+    const bound = after === '' ? undefined : readBound(text.slice(nameTo + before.length, blockTo - after.length))
+    const tail = readTail(text, blockTo, to)
+    const isBucket = labels !== undefined && bound !== undefined && tail !== undefined
+    if (isBucket && labels !== 'too many') addBucket(seriesOf(buckets, name), labels, bound, tail)
+    else incomplete.add(name)
+    return isBucket
+  }
+
+  const all = () => ({ samples: listed(samples), buckets: listed(buckets), labelSets: labelSets.all(), incomplete })
+  return { keepSample, keepBucket, all }
+}
+
+function seriesOf<T>(kept: Map<string, Series<T>>, name: string): Series<T> {
+  const series = kept.get(name) ?? { byLabels: new Map(), last: undefined }
+  if (series.byLabels.size === 0) kept.set(name, series)
+  return series
+}
+
+function listed<T>(kept: Map<string, Series<T>>): Map<string, readonly T[]> {
+  const lists = new Map<string, readonly T[]>()
+  for (const [name, { byLabels }] of kept) lists.set(name, [...byLabels.values()])
+  return lists
+}
+
+/** A label set that comes twice is one series: the last sample holds. */
+function addSample({ byLabels }: Series<Sample>, labels: Labels, { value, stamp }: Tail): void {
+  const known = byLabels.get(labels)
+  if (known) {
+    known.value = value
+    known.stamp = stamp
+  } else byLabels.set(labels, { labels, value, stamp })
+}
+
+function addBucket(series: Series<Buckets>, labels: Labels, bound: number, { value, stamp }: Tail): void {
+  if (series.last?.labels !== labels) {
+    const empty = () => ({ labels, bounds: [], counts: [], oldest: undefined, newest: undefined })
+    series.last = series.byLabels.get(labels) ?? empty()
+    series.byLabels.set(labels, series.last)
+  }
+  const { last } = series
+  last.bounds.push(bound)
+  last.counts.push(value)
+  if (stamp === undefined) return
+  last.oldest = Math.min(last.oldest ?? stamp, stamp)
+  last.newest = Math.max(last.newest ?? stamp, stamp)
+}
+
+/** A label block as it was spelt: up to the value of `le` and from its end on, or all of it in `before`. */
+interface Spelling {
+  before: string
+  after: string
+  labels: Labels | 'too many' | undefined
+  /** What came after it the last time. */
+  next?: Spelling
+}
+
+/**
+ * Remembers how label blocks were spelt, so that only a new one is taken apart: lines of one family differ in `le` and
+ * value alone, and servers list the label sets of each family in one order.
+ */
+function createLabelCache(labelSets: ReturnType<typeof createLabelSets>) {
+  const known = new Map<string, Spelling>()
+  let current: Spelling | undefined
+  let blockTo = 0
+
+  function fits(spelling: Spelling | undefined, text: string, at: number, to: number): boolean {
+    if (!spelling || !isAt(spelling.before, text, at)) return false
+    blockTo = at + spelling.before.length
+    if (spelling.after === '') return true
+    const leTo = text.indexOf('"', blockTo)
+    blockTo = leTo + spelling.after.length
+    return leTo !== -1 && leTo < to && isAt(spelling.after, text, leTo)
+  }
+
+  function find(text: string, at: number, to: number): Spelling | undefined {
+    if (fits(current, text, at, to)) return current
+    if (!fits(current?.next, text, at, to)) return undefined
+    current = current?.next
+    return current
+  }
+
+  function add(text: string, at: number, to: number): Spelling {
+    const block = blockOf(text.slice(at, to))
+    blockTo = at + block.length
+    const spelling = known.get(block) ?? spellingOf(block)
+    if (block === '' || (known.size >= MAX_SPELLINGS && !known.has(block))) return spelling
+    if (current) current.next = spelling
+    current = spelling
+    return spelling
+  }
+
+  function spellingOf(block: string): Spelling {
+    const { pairs, le } = pairsOf(block)
+    const [before, after] = le ? [block.slice(0, le.from), block.slice(le.to)] : [block, '']
+    const key = before + after
+    const same = known.get(key)
+    if (same) return same
+    const spelling = { before: ownText(before), after: ownText(after), labels: labelSets.read(pairs) }
+    if (known.size < MAX_SPELLINGS) known.set(ownText(key), spelling)
+    return spelling
+  }
+
+  /** `blockTo` is where the block ended that was found or added last. */
+  return { find, add, blockTo: () => blockTo }
+}
+
+/** The label sets of one page, each one object however often and in whatever order its labels are written. */
+function createLabelSets() {
+  const byText = new Map<string, Labels | undefined>()
+  const bySet = new Map<string, Labels>([['', { set: '', values: {} }]])
+
+  /** @returns `undefined` where the pairs cannot be read, or a name comes twice. */
+  function read(pairs: readonly string[]): Labels | 'too many' | undefined {
+    const text = ownText(pairs.join(','))
+    if (byText.has(text)) return byText.get(text)
+    if (byText.size >= MAX_LABEL_SETS && text !== '') return 'too many'
+    const found = remembered.get(text) ?? readLabels(text, pairs.length)
+    const labels = found && (bySet.get(found.set) ?? found)
+    if (labels) bySet.set(labels.set, labels)
+    byText.set(text, labels)
+    return labels
+  }
+
+  return { read, all: () => [...bySet.values()] }
+}
+
+/** By text: a server writes the same labels on every page. */
+const remembered = new Map<string, Labels>()
+
+function readLabels(text: string, count: number): Labels | undefined {
+  const values = valuesOf(text, count)
+  const labels = values && { set: labelSet(values), values }
+  if (labels && remembered.size < MAX_TEXTS && text.length <= LONGEST_TEXT) remembered.set(text, labels)
+  return labels
+}
+
+/** What the label block of a settings line says. */
+export function settingsOf(line: string): Record<string, string> {
+  const { pairs } = pairsOf(blockOf(line))
+  return valuesOf(pairs.join(','), pairs.length) ?? {}
+}
+
+/**
+ * The package reads the pairs and resolves their escapes. It merges what it should refuse and throws at trifles, so it gets
+ * one sample line, ended by a line feed, and what it returns is checked. Labels without a value are left out.
+ */
+function valuesOf(latin1: string, count: number): Record<string, string> | undefined {
+  try {
+    const text = Buffer.from(latin1, 'latin1').toString('utf8')
+    const families = parsePrometheusTextFormat(`x{${text}} 1\n`)
+    const [family] = families
+    const [sample] = family?.metrics ?? []
+    if (families.length !== 1 || family?.name !== 'x' || sample?.value !== '1') return undefined
+    const labels = Object.entries(sample.labels ?? {})
+    if (family.metrics.length !== 1 || labels.length !== count) return undefined
+    return Object.fromEntries(labels.filter(([, value]) => value !== ''))
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether `part` lies at `at`. Several times as fast as `startsWith`, which goes character by character. */
+function isAt(part: string, text: string, at: number): boolean {
+  const end = at + part.length
+  return text.charCodeAt(end - 1) === part.charCodeAt(part.length - 1) && text.slice(at, end) === part
+}
