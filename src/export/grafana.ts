@@ -73,7 +73,7 @@ function panelsOf(dialect: Dialect, gpu: Dialect, window: number): PanelSpec[] {
         { name: 'TTFT p50', expr: quantile(0.5, 'ttft', dialect, 1) },
         { name: 'ITL p99', expr: p99('itl') },
         { name: 'E2E p99', expr: p99('e2e') },
-        { name: 'queue mean', expr: mean('queue_wait', dialect) },
+        { name: 'queue mean', expr: mean('queue_wait', dialect, 1) },
       ],
     },
     {

@@ -5,8 +5,8 @@ import type { Config, Endpoint } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
 import type { Rule } from '../model/rule.ts'
 import type { CounterSignal, GaugeSignal } from '../model/signals.ts'
-import { QUANTILE_AT_LEAST } from '../signals/quantile.ts'
-import { allOf, BY, type Dialect, gauge, increase, mean, quantile, total } from './promql.ts'
+import { MEAN_AT_LEAST, QUANTILE_AT_LEAST } from '../signals/quantile.ts'
+import { allOf, BY, BY_ENGINE, type Dialect, gauge, increase, mean, quantile, total } from './promql.ts'
 
 export interface RecordingRule {
   record: string
@@ -48,6 +48,7 @@ const UNSAYABLE: Readonly<Record<string, string>> = {
   cpu_fallback: OWN_PAST,
   canary_rate: OWN_PAST,
   sibling: 'it is compared with the median of the others of its group, by time per token, else by whole requests',
+  stuck: 'whether each request that finished had waited longer than the limit is counted over runs that it remembers',
   gap: 'it tells that the watcher itself did not run: for Prometheus that is a dead-man alert of your own',
   gpu_xid: 'a code stays published after the event: only a change is one, and a new code is a new incident',
   gpu_lost: 'which GPUs there were is remembered for a week, also over restarts',
@@ -103,17 +104,16 @@ const series = (backend: string, name: string) => `queuebell:${backend.replace(/
 /** Each signal once, under a name of ours: what the alerts and a dashboard read. */
 function recordings({ config, dialect }: Writer): RecordingRule[] {
   const { backend } = config
-  const failed = increase('failed', dialect)
   const finished = increase('finished', dialect)
   const rows: [string, string | undefined][] = [
     ['waiting', gauge('waiting', dialect)],
     ['running', gauge('running', dialect)],
     ['kv_cache', gauge('kv_cache', dialect)],
-    ['queue_wait', mean('queue_wait', dialect)],
+    ['queue_wait', mean('queue_wait', dialect, MEAN_AT_LEAST)],
     ['ttft_p99', quantile(0.99, 'ttft', dialect, OBSERVATIONS)],
     ['itl_p99', quantile(0.99, 'itl', dialect, OBSERVATIONS)],
     ['e2e_p99', quantile(0.99, 'e2e', dialect, OBSERVATIONS)],
-    ['failed_share', failed && finished && failedShare(failed, finished, dialect)],
+    ['failed_share', finished && failedShare(finished, dialect)],
     ['preemptions_per_second', perSecond('preemptions', dialect, config.window)],
     ['tokens_per_second', perSecond('generation_tokens', dialect, config.window)],
     ['requests_per_second', perSecond('finished', dialect, config.window)],
@@ -126,6 +126,12 @@ function recordings({ config, dialect }: Writer): RecordingRule[] {
     ['engine_state_stale', total('engine_state_stale', dialect)],
     ['queue_full', total('queue_full', dialect)],
     ['admission_parked', total('admission_parked', dialect)],
+    ['corrupted', total('corrupted', dialect)],
+    ['transfer_failed', total('transfer_failed', dialect)],
+    ['asleep', gauge('asleep', dialect, BY_ENGINE) ?? gauge('paused', dialect, BY_ENGINE)],
+    ['engine_healthy', gauge('engine_healthy', dialect, BY_ENGINE)],
+    ['waiting_deferred', gauge('waiting_deferred', dialect)],
+    ['work', work(dialect)],
     ['progress', progress(dialect)],
   ]
   const recorded = rows.flatMap(([name, expr]) => (expr ? [{ record: series(backend, name), expr }] : []))
@@ -133,7 +139,25 @@ function recordings({ config, dialect }: Writer): RecordingRule[] {
   const hasBoth = ['waiting', 'running'].every((name) =>
     recorded.some(({ record }) => record === series(backend, name)),
   )
-  return hasBoth ? [...recorded, { record: series(backend, 'inside'), expr: inside }] : recorded
+  const waiting = series(backend, 'waiting')
+  // Those that only wait for an adapter or a transfer do not wait for room.
+  const deferred = `(${series(backend, 'waiting_deferred')} or 0 * ${waiting})`
+  const room = recorded.some(({ record }) => record === series(backend, 'waiting_deferred'))
+    ? `clamp_min(${waiting} - on (${BY}) ${deferred}, 0)`
+    : waiting
+  return [
+    ...recorded,
+    ...(hasBoth ? [{ record: series(backend, 'inside'), expr: inside }] : []),
+    ...(recorded.some(({ record }) => record === waiting)
+      ? [{ record: series(backend, 'waiting_for_room'), expr: room }]
+      : []),
+  ]
+}
+
+/** Requests inside, by engine where engines are told apart. */
+function work(dialect: Dialect): string | undefined {
+  const parts = (['waiting', 'running'] as const).flatMap((signal) => gauge(signal, dialect, BY_ENGINE) ?? [])
+  return parts.length === 0 ? undefined : `sum by (${BY_ENGINE}) (${allOf(parts.map((part) => `(${part})`))})`
 }
 
 /** The label sets of a subject: a GPU or its part, an upstream. */
@@ -145,12 +169,21 @@ function gpu({ table }: Dialect): string {
     : `${BY}, ${subject.id}`
 }
 
-/** Failed ones are among the finished where both are one series by its labels; else they come on top. */
-function failedShare(failed: string, finished: string, { table }: Dialect): string {
-  const names = new Set(table.signals.finished?.from.map(({ name }) => name))
-  const isAmong = table.signals.failed?.from.some(({ name }) => names.has(name)) === true
-  const ended = isAmong ? `(${finished})` : `((${finished}) + on (${BY}) (${failed}))`
-  return `(${failed})\n/ on (${BY}) (${ended} >= ${REQUESTS})`
+/**
+ * Failed ones are among the finished where both are one series by its labels; else they come on top. Answers of the
+ * API server alone always do.
+ */
+function failedShare(finished: string, dialect: Dialect): string | undefined {
+  const { signals } = dialect.table
+  const parts = (['failed', 'http_failed'] as const).map((signal) => increase(signal, dialect))
+  const [failed, refused] = parts
+  const known = parts.filter((part) => part !== undefined)
+  if (known.length === 0) return undefined
+  const names = new Set(signals.finished?.from.map(({ name }) => name))
+  const isAmong = signals.failed?.from.some(({ name }) => names.has(name)) === true
+  const ended = [finished, isAmong ? undefined : failed, refused].filter((part) => part !== undefined)
+  const sum = (all: readonly string[]) => `sum by (${BY}) (${allOf(all.map((one) => `(${one})`))})`
+  return `${sum(known)}\n/ on (${BY}) ((${sum(ended)} and on (${BY}) (${finished})) >= ${REQUESTS})`
 }
 
 function perSecond(signal: CounterSignal, dialect: Dialect, window: number): string | undefined {
@@ -162,10 +195,12 @@ function perSecond(signal: CounterSignal, dialect: Dialect, window: number): str
 function progress(dialect: Dialect): string | undefined {
   if (dialect.table === TABLES.gateway) return undefined
   const moved = (['steps', 'generation_tokens', 'prompt_tokens', 'finished'] as const).flatMap(
-    (signal) => total(signal, dialect)?.split('\nor ') ?? [],
+    (signal) => total(signal, dialect, BY_ENGINE)?.split('\nor ') ?? [],
   )
   // Whatever is there adds up: a part that is absent is not 0 for the others.
-  return moved.length === 0 ? undefined : `sum by (${BY}) (\n${allOf(moved).replaceAll(') or label', ')\nor label')}\n)`
+  return moved.length === 0
+    ? undefined
+    : `sum by (${BY_ENGINE}) (\n${allOf(moved).replaceAll(') or label', ')\nor label')}\n)`
 }
 
 /** One rule as it holds for some endpoints: all of them, or those with these numbers. */
@@ -228,7 +263,7 @@ interface Condition {
 
 /** Numbers that a series of ours has; each is compared with the limit and its clear. */
 const VALUES: Readonly<Record<string, GaugeSignal | string>> = {
-  waiting: 'waiting',
+  waiting: 'waiting_for_room',
   inflight: 'inside',
   kv_cache: 'kv_cache',
   queue_wait: 'queue_wait',
@@ -247,6 +282,8 @@ const INCREASES: Readonly<Record<string, string>> = {
   stale: 'engine_state_stale',
   queue_full: 'queue_full',
   parked: 'admission_parked',
+  corrupted: 'corrupted',
+  transfer: 'transfer_failed',
 }
 
 function conditionOf(rule: Rule, { config, dialect, interval, match }: Writer, only: string): Condition | undefined {
@@ -261,22 +298,16 @@ function conditionOf(rule: Rule, { config, dialect, interval, match }: Writer, o
   if (counted !== undefined) {
     const before = `${of(counted)} offset ${step}`
     const born = `((${of(counted)} unless on (${BY}) ${before}) and on (${BY}) ${up} offset ${step} == 1)`
-    return { expr: `${of(counted)} - ${before} > ${rule.limit}\nor ${born} > ${rule.limit}` }
+    const holds = rule.id === 'transfer' ? { holds: interval } : {}
+    return { expr: `${of(counted)} - ${before} > ${rule.limit}\nor ${born} > ${rule.limit}`, ...holds }
   }
   switch (rule.id) {
     case 'down':
       return { expr: `${isOurs(up, config)} == 0`, holds: (rule.limit - 1) * interval + rule.for }
     case 'blind':
       return { expr: blind(up, within, dialect, config), holds: (rule.limit - 1) * interval + rule.for }
-    case 'stalled': {
-      // The readings at both ends, and those between.
-      const span = formatDuration(rule.limit * interval + interval / 2)
-      const inside = series(backend, 'inside')
-      const where = only === '' ? '' : `{${only}}`
-      const runs = `count_over_time(${inside}${where}[${span}]) > ${rule.limit}`
-      const still = `changes(${series(backend, 'progress')}${where}[${span}]) == 0`
-      return { expr: `min_over_time(${inside}${where}[${span}]) > 0\nand on (${BY}) ${runs}\nand on (${BY}) ${still}` }
-    }
+    case 'stalled':
+      return { expr: stalled(rule, config, interval, only) }
     case 'growth': {
       const at = (runs: number) => of('waiting') + (runs === 0 ? '' : ` offset ${formatDuration(runs * interval)}`)
       const rises = Array.from({ length: GROWING_RUNS }, (_, i) => `(${at(i)} > ${at(i + 1)})`)
@@ -287,6 +318,22 @@ function conditionOf(rule: Rule, { config, dialect, interval, match }: Writer, o
     default:
       return undefined
   }
+}
+
+/** Of any engine: work at each of the last readings, and nothing moved between them; or the server itself calls it unhealthy. */
+function stalled(rule: Rule, { backend }: Config, interval: number, only: string): string {
+  const where = only === '' ? '' : `{${only}}`
+  const of = (name: string) => `${series(backend, name)}${where}`
+  // The readings at both ends, and those between.
+  const span = formatDuration(rule.limit * interval + interval / 2)
+  const still = [
+    `min_over_time(${of('work')}[${span}]) > 0`,
+    `and on (${BY_ENGINE}) count_over_time(${of('work')}[${span}]) > ${rule.limit}`,
+    `and on (${BY_ENGINE}) changes(${of('progress')}[${span}]) == 0`,
+    `and on (${BY_ENGINE}) count_over_time(${of('progress')}[${span}]) > ${rule.limit}`,
+    `unless on (${BY}) ${of('asleep')} > 0`,
+  ].join('\n')
+  return `max by (${BY}) (\n${still}\n)\nor max by (${BY}) (${of('engine_healthy')} == bool 0) > 0`
 }
 
 /** `up` is of every job: without a match, of those alone that ever showed a series of this server. */

@@ -1,6 +1,8 @@
 import type { Alias, BackendTable, SignalRow } from '../model/backend.ts'
 import type { CounterSignal, GaugeSignal, HistogramSignal, Signal } from '../model/signals.ts'
 
+/** Engines and ranks of one endpoint, where its series tell them apart. */
+export const BY_ENGINE = 'job, instance, engine, dp_rank'
 /** What tells endpoints apart in Prometheus. */
 export const BY = 'job, instance'
 
@@ -35,24 +37,29 @@ export function increase(signal: CounterSignal, dialect: Dialect, span = dialect
 }
 
 /** A counter's total, to see whether it moves; a histogram's count does as well. */
-export function total(signal: CounterSignal, dialect: Dialect): string | undefined {
-  return counter(signal, dialect, (selected) => selected)
+export function total(signal: CounterSignal, dialect: Dialect, by = BY): string | undefined {
+  return counter(signal, dialect, (selected) => selected, by)
 }
 
-function counter(signal: CounterSignal, dialect: Dialect, read: (selected: string) => string): string | undefined {
+function counter(
+  signal: CounterSignal,
+  dialect: Dialect,
+  read: (selected: string) => string,
+  by = BY,
+): string | undefined {
   const row = dialect.table.signals[signal]
   const ofAlias = (alias: Alias) =>
     allOf([alias.name, ...(alias.plus ?? [])].map((name) => read(selector(alias, name, dialect))))
-  return row && either(row.from.map((alias) => `sum by (${BY}) (${ofAlias(alias)})`))
+  return row && either(row.from.map((alias) => `sum by (${by}) (${ofAlias(alias)})`))
 }
 
-/** The mean of what a histogram observed in the window. */
-export function mean(signal: HistogramSignal, dialect: Dialect): string | undefined {
+/** The mean of what a histogram observed in the window, where it observed enough. */
+export function mean(signal: HistogramSignal, dialect: Dialect, atLeast: number): string | undefined {
   return either(
     rows(signal, dialect).map((alias) => {
       const of = (part: string) =>
         `sum by (${BY}) (increase(${selector(alias, alias.name + part, dialect)}[${dialect.window}]))`
-      return `${of('_sum')} / (${of('_count')} > 0)`
+      return `${of('_sum')} / (${of('_count')} >= ${atLeast})`
     }),
   )
 }

@@ -52,6 +52,8 @@ const APART: Readonly<Record<string, string>> = {
   '19 requests that all failed': 'increase() extrapolates while a series is younger than its span',
   'preemptions: more than one a second': 'a rate over a span that is not full yet is lower there',
   'series of its own that feed no rule': 'which of the other series are the server’s own is not known there',
+  'histogram in milliseconds': 'that bounds are in another unit than the name says is not seen there',
+  'prompts are read again and again': 'a prompt that is read again moves the counters, and so is progress there',
   'closes as idle': 'an alert that closes for lack of traffic would need to know since when there was none',
   'half of the sum': 'a half that was seen before and is missing makes ours a lower bound',
   'nor its end without traffic':
@@ -99,7 +101,7 @@ function ours(story: Story, config: Config, said: ReadonlySet<string>): Map<numb
         if (phase !== 'firing' || !said.has(rule)) return []
         const on = `${rule} job: x, instance: "${name.replace('/', '-')}:8000"`
         // By endpoint there, by reason here.
-        if (/^(rejected|stale|queue_full|parked)$/.test(rule)) return [on]
+        if (/^(rejected|stale|queue_full|parked|transfer)$/.test(rule)) return [on]
         const of = Object.entries(subjects?.[rule] ?? {}).filter(([, one]) => one === 'firing')
         return of.length === 0 ? [on] : of.map(([subject]) => on + labelsOf(subject, story))
       }),
