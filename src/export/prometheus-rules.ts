@@ -4,14 +4,9 @@ import type { ScrapedBackend } from '../model/backend.ts'
 import type { Config, Endpoint } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
 import type { Rule } from '../model/rule.ts'
-import type { CounterSignal, GaugeSignal } from '../model/signals.ts'
-import { MEAN_AT_LEAST, QUANTILE_AT_LEAST } from '../signals/quantile.ts'
-import { allOf, BY, BY_ENGINE, type Dialect, gauge, increase, mean, quantile, total } from './promql.ts'
-
-export interface RecordingRule {
-  record: string
-  expr: string
-}
+import type { GaugeSignal } from '../model/signals.ts'
+import { BY, BY_ENGINE, type Dialect } from './promql.ts'
+import { gpu, type RecordingRule, recordingRules, series } from './recording-rules.ts'
 
 export interface AlertingRule {
   alert: string
@@ -31,9 +26,6 @@ export interface PrometheusRules {
   unsaid: { rule: string; why: string }[]
 }
 
-/** Too few observations say nothing about a tail, too few requests nothing about a share. */
-const OBSERVATIONS = QUANTILE_AT_LEAST
-const REQUESTS = 20
 /** As the rule's own measure. */
 const GROWING_RUNS = 5
 
@@ -67,7 +59,7 @@ export function prometheusRules(config: Config, options: { match: string }): Pro
   const interval = config.interval ?? 60_000
   const dialect: Dialect = { table, match: options.match, window: formatDuration(config.window) }
   const writer = { config, dialect, interval, match: options.match }
-  const recorded = recordings(writer)
+  const recorded = recordingRules(config, dialect)
   const all = new Map(config.endpoints.flatMap(({ rules }) => rules).map((rule) => [rule.id, rule]))
   const alerts: AlertingRule[] = []
   const unsaid: PrometheusRules['unsaid'] = []
@@ -97,110 +89,6 @@ interface Writer {
   dialect: Dialect
   interval: number
   match: string
-}
-
-const series = (backend: string, name: string) => `queuebell:${backend.replace(/-/g, '_')}:${name}`
-
-/** Each signal once, under a name of ours: what the alerts and a dashboard read. */
-function recordings({ config, dialect }: Writer): RecordingRule[] {
-  const { backend } = config
-  const finished = increase('finished', dialect)
-  const rows: [string, string | undefined][] = [
-    ['waiting', gauge('waiting', dialect)],
-    ['running', gauge('running', dialect)],
-    ['kv_cache', gauge('kv_cache', dialect)],
-    ['queue_wait', mean('queue_wait', dialect, MEAN_AT_LEAST)],
-    ['ttft_p99', quantile(0.99, 'ttft', dialect, OBSERVATIONS)],
-    ['itl_p99', quantile(0.99, 'itl', dialect, OBSERVATIONS)],
-    ['e2e_p99', quantile(0.99, 'e2e', dialect, OBSERVATIONS)],
-    ['failed_share', finished && failedShare(finished, dialect)],
-    ['preemptions_per_second', perSecond('preemptions', dialect, config.window)],
-    ['tokens_per_second', perSecond('generation_tokens', dialect, config.window)],
-    ['requests_per_second', perSecond('finished', dialect, config.window)],
-    ['gpu_memory', gauge('gpu_memory', dialect, gpu(dialect))],
-    ['gpu_temperature', gauge('gpu_temperature', dialect, gpu(dialect))],
-    ['gpu_utilisation', gauge('gpu_utilisation', dialect, gpu(dialect))],
-    ['observer_degraded', gauge('observer_degraded', dialect)],
-    ['upstream_health', gauge('upstream_health', dialect, gpu(dialect))],
-    ['admission_rejected', total('admission_rejected', dialect)],
-    ['engine_state_stale', total('engine_state_stale', dialect)],
-    ['queue_full', total('queue_full', dialect)],
-    ['admission_parked', total('admission_parked', dialect)],
-    ['corrupted', total('corrupted', dialect)],
-    ['transfer_failed', total('transfer_failed', dialect)],
-    ['asleep', gauge('asleep', dialect, BY_ENGINE) ?? gauge('paused', dialect, BY_ENGINE)],
-    ['engine_healthy', gauge('engine_healthy', dialect, BY_ENGINE)],
-    ['waiting_deferred', gauge('waiting_deferred', dialect)],
-    ['work', work(dialect)],
-    ['progress', progress(dialect)],
-  ]
-  const recorded = rows.flatMap(([name, expr]) => (expr ? [{ record: series(backend, name), expr }] : []))
-  const inside = `(${series(backend, 'waiting')} or 0 * ${series(backend, 'running')})\n+ on (${BY}) ${series(backend, 'running')}`
-  const hasBoth = ['waiting', 'running'].every((name) =>
-    recorded.some(({ record }) => record === series(backend, name)),
-  )
-  const waiting = series(backend, 'waiting')
-  // Those that only wait for an adapter or a transfer do not wait for room.
-  const deferred = `(${series(backend, 'waiting_deferred')} or 0 * ${waiting})`
-  const room = recorded.some(({ record }) => record === series(backend, 'waiting_deferred'))
-    ? `clamp_min(${waiting} - on (${BY}) ${deferred}, 0)`
-    : waiting
-  return [
-    ...recorded,
-    ...(hasBoth ? [{ record: series(backend, 'inside'), expr: inside }] : []),
-    ...(recorded.some(({ record }) => record === waiting)
-      ? [{ record: series(backend, 'waiting_for_room'), expr: room }]
-      : []),
-  ]
-}
-
-/** Requests inside, by engine where engines are told apart. */
-function work(dialect: Dialect): string | undefined {
-  const parts = (['waiting', 'running'] as const).flatMap((signal) => gauge(signal, dialect, BY_ENGINE) ?? [])
-  return parts.length === 0 ? undefined : `sum by (${BY_ENGINE}) (${allOf(parts.map((part) => `(${part})`))})`
-}
-
-/** The label sets of a subject: a GPU or its part, an upstream. */
-function gpu({ table }: Dialect): string {
-  const { subject } = table
-  if (!subject) return BY
-  return subject.kind === 'gpu'
-    ? `${BY}, ${subject.id}, ${subject.number}, ${subject.instance}`
-    : `${BY}, ${subject.id}`
-}
-
-/**
- * Failed ones are among the finished where both are one series by its labels; else they come on top. Answers of the
- * API server alone always do.
- */
-function failedShare(finished: string, dialect: Dialect): string | undefined {
-  const { signals } = dialect.table
-  const parts = (['failed', 'http_failed'] as const).map((signal) => increase(signal, dialect))
-  const [failed, refused] = parts
-  const known = parts.filter((part) => part !== undefined)
-  if (known.length === 0) return undefined
-  const names = new Set(signals.finished?.from.map(({ name }) => name))
-  const isAmong = signals.failed?.from.some(({ name }) => names.has(name)) === true
-  const ended = [finished, isAmong ? undefined : failed, refused].filter((part) => part !== undefined)
-  const sum = (all: readonly string[]) => `sum by (${BY}) (${allOf(all.map((one) => `(${one})`))})`
-  return `${sum(known)}\n/ on (${BY}) ((${sum(ended)} and on (${BY}) (${finished})) >= ${REQUESTS})`
-}
-
-function perSecond(signal: CounterSignal, dialect: Dialect, window: number): string | undefined {
-  const grown = increase(signal, dialect)
-  return grown && `(${grown}) / ${window / 1000}`
-}
-
-/** All that moves while an engine works. */
-function progress(dialect: Dialect): string | undefined {
-  if (dialect.table === TABLES.gateway) return undefined
-  const moved = (['steps', 'generation_tokens', 'prompt_tokens', 'finished'] as const).flatMap(
-    (signal) => total(signal, dialect, BY_ENGINE)?.split('\nor ') ?? [],
-  )
-  // Whatever is there adds up: a part that is absent is not 0 for the others.
-  return moved.length === 0
-    ? undefined
-    : `sum by (${BY_ENGINE}) (\n${allOf(moved).replaceAll(') or label', ')\nor label')}\n)`
 }
 
 /** One rule as it holds for some endpoints: all of them, or those with these numbers. */
@@ -372,7 +260,7 @@ function withClear(value: string, rule: Rule, alert: string, only: string, { con
   const firing = alerts([alert])
   const holding = alerts(['down', ...(rule.id === 'kv_cache' ? ['stalled'] : [])].map((id) => alertName(backend, id)))
   const table = TABLES[backend as ScrapedBackend]
-  const subject = /^(gpu|upstream)/.test(rule.id) ? gpu({ table, match, window: '' }) : BY
+  const subject = /^(gpu|upstream)/.test(rule.id) ? gpu({ table }) : BY
   const clear = rule.clear === undefined ? [] : [`(${value} ${beyond} ${rule.clear} and on (${subject}) ${firing})`]
   const known = `max by (${subject}) (${firing})`
   return [
