@@ -41,7 +41,7 @@ const PURE = [
   /^src\/(model|config|backends|signals|rules|verdict|messages)\//,
   /^src\/state\/(schema|migrate|outbox)\.ts$/,
   /^src\/push\/notifly\.ts$/,
-  /^src\/scrape\/(page|page-reader|sample-line|wanted|select|read|alias-reading|longest-line|gauges|counters|histograms|subjects)\.ts$/,
+  /^src\/scrape\/(page|page-reader|kept-series|sample-line|wanted|select|read|alias-reading|longest-line|gauges|counters|histograms|subjects)\.ts$/,
   /^tools\/simulator\/(engine|arrivals|machine|page|histogram|random|totals)\.ts$/,
   /^tools\/deploy\/(functions|alarms|reach|variables|settings|cost)\.ts$/,
 ]

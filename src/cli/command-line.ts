@@ -20,7 +20,7 @@ interface Command {
   more?: readonly string[]
 }
 
-const FUNCTIONS = [...BACKENDS, 'heartbeat-receive'] as const
+const FUNCTIONS = [...BACKENDS, 'heartbeat-receive', 'all'] as const
 
 /** Every command with its options: help, parsing and what npm may swallow all follow from here. */
 export const COMMANDS = {
@@ -40,7 +40,7 @@ export const COMMANDS = {
       shard: { value: '2/8', meaning: 'only the second of eight parts of the endpoints' },
       serve: {
         value: '8080',
-        meaning: 'heartbeat-receive: the port; 0.0.0.0:8080 lets workers on other machines reach it',
+        meaning: 'heartbeat-receive, all: the port of the receiver; 0.0.0.0:8080 lets other machines reach it',
       },
     },
     more: ['heartbeat-receive     the receiver of heartbeats, with the state folder'],

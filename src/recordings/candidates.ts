@@ -60,6 +60,7 @@ function roundNumbers(unit: RuleUnit): readonly number[] {
     case '°C':
       return DEGREES
     case 'runs':
+    case 'count':
     case 'switch':
       return []
     default:

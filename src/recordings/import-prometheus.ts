@@ -1,4 +1,5 @@
-import { get, openDispatcher } from '../http/get.ts'
+import { openDispatcher } from '../http/connections.ts'
+import { get } from '../http/get.ts'
 import { briefly } from '../model/failure.ts'
 import type { RecordedEndpoint, Scrape } from './entry.ts'
 import { RecordingError } from './entry.ts'

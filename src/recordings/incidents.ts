@@ -1,5 +1,6 @@
 import type { RunResult } from '../model/result.ts'
 import type { Evaluation } from '../rules/evaluate.ts'
+import { kindOf } from '../rules/incidents.ts'
 import { alertKey, ruleOf } from '../state/alert-key.ts'
 
 /** One trouble of one endpoint, from its first firing rule to the end of its last. */
@@ -14,24 +15,6 @@ export interface Incident {
   /** The highest number of the rule that opened it, in that rule's unit. */
   peak?: number
 }
-
-/** Work does not get through: however many of them fire, it is one trouble. */
-export const SYMPTOMS: ReadonlySet<string> = new Set([
-  'stalled',
-  'stuck',
-  'waiting',
-  'inflight',
-  'growth',
-  'queue_wait',
-  'queue_tail',
-  'ttft',
-  'itl',
-  'e2e',
-  'token_time',
-  'throughput',
-  'kv_cache',
-  'preemptions',
-])
 
 export interface IncidentBook {
   /** What one run says. */
@@ -88,7 +71,7 @@ export function createIncidentBook(): IncidentBook {
 }
 
 function keyOf(endpoint: string, alert: string): string {
-  return `${endpoint}|${SYMPTOMS.has(ruleOf(alert)) ? 'work' : alert}`
+  return `${endpoint}|${kindOf(alert)}`
 }
 
 function grouped(alerts: readonly string[], key: (alert: string) => string): Map<string, string[]> {

@@ -1,6 +1,5 @@
 import { specOf } from '../rules/rules.ts'
 import { candidatesOf, isTeachable } from './candidates.ts'
-import { SYMPTOMS } from './incidents.ts'
 import { type Firing, firingsAt, longestStay, type Spread, type Surveyed, spreadOf } from './survey.ts'
 
 /** What the past says about one rule's limit. */
@@ -15,6 +14,11 @@ export interface Suggestion {
   tried: { limit: number; incidents: number }[]
   /** The smallest with few enough incidents; absent: none of the candidates is. */
   suggested?: number
+}
+
+/** Work does not get through: however many of them fire, it is one trouble. */
+function isSymptom(rule: string): boolean {
+  return specOf(rule).symptom === true
 }
 
 interface Tried {
@@ -36,11 +40,9 @@ const USUAL = 'p90'
  * @param isOn whether the configuration has the rule on.
  */
 export function suggest(survey: readonly Surveyed[], allowed: number, isOn: (rule: string) => boolean): Suggestion[] {
-  const fixed = survey
-    .filter(({ rule }) => !isTeachable(rule.id) && SYMPTOMS.has(rule.id))
-    .flatMap(({ fired }) => fired)
+  const fixed = survey.filter(({ rule }) => !isTeachable(rule.id) && isSymptom(rule.id)).flatMap(({ fired }) => fired)
   const tried = survey.flatMap((surveyed) => tryLimits(surveyed, fixed, allowed) ?? [])
-  const symptoms = tried.filter(({ surveyed }) => SYMPTOMS.has(surveyed.rule.id) && isOn(surveyed.rule.id))
+  const symptoms = tried.filter(({ surveyed }) => isSymptom(surveyed.rule.id) && isOn(surveyed.rule.id))
   agree(symptoms, fixed, allowed)
   return tried.map((one) => suggestionOf(one, isOn))
 }
@@ -52,10 +54,10 @@ function tryLimits(surveyed: Surveyed, fixed: readonly Firing[], allowed: number
   const all = candidatesOf(rule.id, rule.unit)
   // One beyond the highest is enough: no limit above it ever fires.
   const last = all.findIndex((limit) => limit > spread.highest)
-  const isSymptom = SYMPTOMS.has(rule.id)
+  const isJoined = isSymptom(rule.id)
   const candidates = (last < 0 ? all : all.slice(0, last + 1)).map((limit) => {
     const firings = firingsAt(surveyed, limit)
-    return { limit, firings, incidents: isSymptom ? ownIncidents(firings, fixed) : firings.length }
+    return { limit, firings, incidents: isJoined ? ownIncidents(firings, fixed) : firings.length }
   })
   const first = candidates.findIndex(({ limit, incidents }) => limit >= spread[USUAL] && incidents <= allowed)
   return { surveyed, spread, candidates, chosen: first < 0 ? candidates.length : first }

@@ -1,6 +1,7 @@
+import { configuredBackends, namingVariables } from '../../src/config/configured.ts'
 import { GENERAL, PER_ENDPOINT, RULE_ENDINGS } from '../../src/config/settings.ts'
 import { mask } from '../../src/log.ts'
-import { BACKENDS, type Backend, prefixOf } from '../../src/model/backend.ts'
+import { type Backend, prefixOf } from '../../src/model/backend.ts'
 import { rulesOf } from '../../src/rules/rules.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -8,17 +9,8 @@ export type FunctionName = Backend | 'heartbeat-receive'
 
 /** The functions that something is configured for; only these are deployed. */
 export function configuredFunctions(env: Variables): FunctionName[] {
-  return [...BACKENDS, 'heartbeat-receive' as const].filter((name) => {
-    if (name === 'heartbeat-check' || name === 'heartbeat-receive') return isSet(env, 'HEARTBEAT_WORKERS')
-    return namingVariables(name).some((variable) => isSet(env, variable))
-  })
-}
-
-/** A bare `METRICS_URL` could mean every scraped backend; deployed, it means vLLM. */
-function namingVariables(backend: Backend): string[] {
-  const own = [`${prefixOf(backend)}_ENDPOINTS`, `${prefixOf(backend)}_TARGETS`]
-  if (backend === 'vllm') return [...own, 'METRICS_URL']
-  return backend === 'ollama' ? [...own, 'OLLAMA_URL'] : own
+  const backends = configuredBackends(env)
+  return [...backends, ...(backends.includes('heartbeat-check') ? (['heartbeat-receive'] as const) : [])]
 }
 
 /**
@@ -90,8 +82,4 @@ export function withoutSecrets(variables: Readonly<Record<string, string>>, stag
       return [variable, `ssm:${parameterOf(variable, stage)}`]
     }),
   )
-}
-
-function isSet(env: Variables, variable: string): boolean {
-  return (env[variable] ?? '').trim() !== ''
 }
