@@ -41,6 +41,10 @@ const UNSAYABLE: Readonly<Record<string, string>> = {
   canary_rate: OWN_PAST,
   sibling: 'it is compared with the median of the others of its group, by time per token, else by whole requests',
   stuck: 'whether each request that finished had waited longer than the limit is counted over runs that it remembers',
+  restarts: 'a restart shows as a new start time or as counters that fall, and is remembered for an hour',
+  gpu_remap: 'a failed remap stays published until the GPU is replaced: only its beginning is one',
+  gpu_throttle: 'the reasons are bits of one number, and PromQL has no operation on bits',
+  pool: 'Prometheus does not know which replicas belong to a group, nor those that a name no longer gives',
   gap: 'it tells that the watcher itself did not run: for Prometheus that is a dead-man alert of your own',
   gpu_xid: 'a code stays published after the event: only a change is one, and a new code is a new incident',
   gpu_lost: 'which GPUs there were is remembered for a week, also over restarts',
@@ -82,7 +86,7 @@ function rank(id: string): number {
   return id === 'down' ? 0 : id === 'stalled' ? 1 : 2
 }
 
-const NOT_WRITTEN = 'no expression of it agrees with ours over the stories, or the server lacks the series'
+const NOT_WRITTEN = 'no expression that agrees with ours has been found, or the server lacks the series'
 
 interface Writer {
   config: Config
@@ -158,6 +162,7 @@ const VALUES: Readonly<Record<string, GaugeSignal | string>> = {
   ttft: 'ttft_p99',
   itl: 'itl_p99',
   e2e: 'e2e_p99',
+  queue_tail: 'queue_wait_p95',
   errors: 'failed_share',
   preemptions: 'preemptions_per_second',
   gpu_memory: 'gpu_memory',

@@ -41,6 +41,7 @@ function rowsOf(dialect: Dialect, window: number): [string, string | undefined][
     ['running', gauge('running', dialect)],
     ['kv_cache', gauge('kv_cache', dialect)],
     ['queue_wait', mean('queue_wait', dialect, MEAN_AT_LEAST)],
+    ['queue_wait_p95', quantile(0.95, 'queue_wait', dialect, QUANTILE_AT_LEAST)],
     ['ttft_p99', quantile(0.99, 'ttft', dialect, QUANTILE_AT_LEAST)],
     ['itl_p99', quantile(0.99, 'itl', dialect, QUANTILE_AT_LEAST)],
     ['e2e_p99', quantile(0.99, 'e2e', dialect, QUANTILE_AT_LEAST)],
