@@ -9,7 +9,7 @@ import { refuseMisspelt, takeOffQuotes } from './known-names.ts'
 import { readPush } from './push-server.ts'
 import { readOutward } from './reach.ts'
 import { readWorkers } from './receiver.ts'
-import { type RuleSettings, readRuleSettings, rulesBy } from './rule-settings.ts'
+import { GROUP_ITSELF, type RuleSettings, readRuleSettings, rulesBy } from './rule-settings.ts'
 import { GENERAL } from './settings.ts'
 import { readStatePlace } from './state-place.ts'
 
@@ -28,7 +28,8 @@ export function parseConfig(
   takeOffQuotes(env, variables)
   const { named, incomplete, usedDefault, sources } =
     backend === 'heartbeat-check' ? readBeats(env) : readEndpoints(env, backend, options.lambda, options.found)
-  const scopes = new Set(named.flatMap((endpoint) => scopesOf(endpoint)))
+  const groups = groupsOf(named, sources)
+  const scopes = new Set([...named.flatMap((endpoint) => scopesOf(endpoint)), ...groups.map(variableOf)])
   const settings = readRuleSettings(env, backend, scopes, incomplete)
   const endpoints = endpointsOf(env, backend, named, settings)
   if (named.length === 0 && sources.length === 0)
@@ -53,6 +54,7 @@ export function parseConfig(
     secrets: [...env.secrets],
     warnings: [...env.warnings],
     ...(usedDefault ? { usedDefault } : {}),
+    ...poolsOf(env, backend, settings, groups),
   }
   if (!discovery) return { ok: true, config }
   const expand = (found: readonly Target[]) => parseConfig(backend, variables, { ...options, found })
@@ -156,6 +158,23 @@ function withoutObjective(rules: Rule[]): Rule[] {
   const known = withoutSlo.get(rules) ?? rules.filter(({ id }) => id !== 'slo')
   withoutSlo.set(rules, known)
   return known
+}
+
+/** Groups of replicas, and names that stand for one although nothing may be found under them. */
+function groupsOf(named: readonly Named[], sources: readonly Source[]): string[] {
+  const found = named.flatMap(({ group }) => group ?? [])
+  return [...new Set([...found, ...sources.flatMap((source) => (source.kind === 'dns' ? [source.group] : []))])]
+}
+
+function poolsOf(
+  env: Environment,
+  backend: Backend,
+  settings: RuleSettings,
+  groups: readonly string[],
+): Pick<Config, 'pools'> {
+  const rulesOf = rulesBy(env, backend, settings)
+  const pools = groups.flatMap((group) => rulesOf([variableOf(group)], GROUP_ITSELF).map((rule) => ({ group, rule })))
+  return pools.length === 0 ? {} : { pools }
 }
 
 /** The variable parts of an endpoint, most specific first: `CHAT_A`, `CHAT`. */

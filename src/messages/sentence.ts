@@ -31,6 +31,7 @@ export function factOf(notification: Notification, catalogue: Catalogue): Fact {
     gap: notification.gap,
     refusal: notification.refusal,
     alternates: notification.alternates,
+    pool: notification.pool,
     failure: notification.failure,
     backend: context?.backend,
   })

@@ -111,6 +111,14 @@ export interface Shard {
   of: number
 }
 
+/** A group of replicas whose number is watched. */
+export interface Pool {
+  group: string
+  rule: Rule
+  /** Its name resolves to nothing at this run: whatever was there is gone. */
+  nameless?: true
+}
+
 export interface Config {
   backend: Backend
   endpoints: Endpoint[]
@@ -136,6 +144,8 @@ export interface Config {
   /** Nothing was configured: the one endpoint is the local default. */
   usedDefault?: boolean
   discovery?: Discovery
+  /** The groups that must not be lost; absent: there are none. */
+  pools?: readonly Pool[]
   /** Absent: all endpoints are this function's. */
   shard?: Shard
 }

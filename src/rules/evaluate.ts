@@ -21,6 +21,7 @@ import { alertContextOf } from './alert-context.ts'
 import type { Decision } from './decision.ts'
 import { followAll, type Incidents } from './incidents.ts'
 import { type EndpointJudgement, judgeEndpoint } from './judge-endpoint.ts'
+import { isWorthKeeping, poolSnapshot } from './pool.ts'
 import { type RuleId, ruleNamed } from './rules.ts'
 import { siblingsByGroup } from './siblings.ts'
 import { type Snapshot, takeSnapshot } from './snapshot.ts'
@@ -54,9 +55,18 @@ export function evaluate(
     const before = endpointOf(previous, observation.endpoint.name) ?? newEndpointState(now)
     return takeSnapshot(observation, notAhead(before, now), config.backend, now, config.window)
   })
+  const pools = (config.pools ?? []).map((pool) => {
+    const before = notAhead(endpointOf(previous, pool.group) ?? newEndpointState(now), now)
+    return poolSnapshot(
+      pool,
+      snapshots.filter((one) => one.endpoint.group === pool.group),
+      before,
+      now,
+    )
+  })
   const kept = stillConfigured(previous.outbox, config)
   const siblings = siblingsByGroup(snapshots)
-  const judged = snapshots.map((one) => ({
+  const judged = [...snapshots, ...pools].map((one) => ({
     one,
     judgement: judgeEndpoint({
       snapshot: one,
@@ -69,6 +79,9 @@ export function evaluate(
   const stillDown = causesOfThoseStillDown(judged)
   const all = { of: servers, stillDown, outbox: kept }
   const told = judged.map(({ one, judgement }) => conclude(one, judgement, all, now))
+  const groups = new Set(pools.map(({ endpoint }) => endpoint.name))
+  const remembered = told.filter((t) => !groups.has(t.result.name) || isWorthKeeping(t.state))
+  const phases = new Map(told.map((t) => [t.result.name, t.result.alerts.pool]))
   const overtaken = new Set(told.flatMap((t) => [...t.overtaken]))
   const waiting = kept.filter((item) => !overtaken.has(item.notification.incident))
   const gap = gapNotification(previous, config, interval, now)
@@ -78,13 +91,18 @@ export function evaluate(
     ranAt: now,
     asked: Math.round(Math.max(0, ...observations.map(({ took }) => took))),
     gaps: gapsWith(previous, now),
-    endpoints: Object.fromEntries(told.map((t) => [t.result.name, t.state])),
+    endpoints: Object.fromEntries(remembered.map((t) => [t.result.name, t.state])),
     outbox: enqueue(waiting, notifications, now, kept),
   }
   const decisions = judged.flatMap(({ one, judgement }) =>
     judgement.decisions.map((decision) => ({ endpoint: one.endpoint.name, decision })),
   )
-  return { state, endpoints: told.map((t) => t.result), notifications, decisions }
+  const results = told.flatMap(({ result }, index) => {
+    if (groups.has(result.name)) return []
+    const phase = phases.get(snapshots[index]?.endpoint.group ?? '')
+    return [phase === undefined ? result : { ...result, alerts: { ...result.alerts, pool: phase } }]
+  })
+  return { state, endpoints: results, notifications, decisions }
 }
 
 /**
@@ -202,6 +220,7 @@ function stillConfigured(outbox: readonly Outgoing[], config: Config): Outgoing[
   return outbox.filter(({ notification: { endpoint, rule } }) => {
     // About the watcher itself. A rule that this version does not know would have no words.
     if (endpoint === undefined) return rule === 'state-broken' || ruleNamed(rule)?.about === 'watcher'
+    if (rule === 'pool') return config.pools?.some(({ group }) => group === endpoint) ?? false
     const configured = byName.get(endpoint)
     return configured?.rules.some((r) => r.id === rule) ?? false
   })
