@@ -1,3 +1,4 @@
+import { formOf } from '../config/services.ts'
 import { type Config, functionName } from '../model/config.ts'
 import type { Log, LogFields } from '../model/io.ts'
 import { ping } from '../push/ping.ts'
@@ -12,12 +13,17 @@ export interface Check {
 }
 
 /** What the watcher itself needs, beside its endpoints: a place for the state, somebody to tell, a ping, its own platform. */
-export async function checkWatcher(configs: readonly Config[], nodeVersion: string): Promise<Check[]> {
+export async function checkWatcher(
+  configs: readonly Config[],
+  nodeVersion: string,
+  { push }: { push: boolean },
+): Promise<Check[]> {
   const [config] = configs
   if (config === undefined) return []
   return [
     ...(await checkState(configs)),
-    pushServers(config),
+    // With --push each says whether it took the test, or that there is none.
+    ...(push ? [] : channelLines(config)),
     ...(config.pingUrl === undefined ? [] : [await checkPing(config.pingUrl, config)]),
     ...platform(config, nodeVersion),
   ]
@@ -68,14 +74,20 @@ function failed(line: string): Check {
   return { ok: false, line }
 }
 
-function pushServers({ push }: Config): Check {
-  if (push === undefined) {
-    const line = 'push: no push server is set, so that a run only prints: set NOTIFLY_URL and NOTIFLY_TOKEN'
-    return { ok: true, line }
+/** Each channel by its service and address; the address alone of those whose whole URL is a secret stays unsaid. */
+function channelLines({ channels }: Config): Check[] {
+  if (channels.length === 0) {
+    const line =
+      'push: no channel is set, so that a run only prints: set NOTIFLY_URL and NOTIFLY_TOKEN, or PUSH_<NAME> (docs/push.md)'
+    return [{ ok: true, line }]
   }
-  const token = push.token === undefined ? 'without a token' : `token by ${push.auth}`
-  const spare = push.fallback === undefined ? '' : `; NOTIFLY_FALLBACK_URL ${push.fallback.url}`
-  return { ok: true, line: `push: NOTIFLY_URL ${push.url}, ${token}${spare}; --push tests it` }
+  return channels.map(({ name, service, url, token, variables, fallback }) => {
+    const address = formOf(service).isSecret(new URL(url)) ? `at ${new URL(url).host}` : url
+    const secret = token === undefined ? '' : `, with ${variables.token}`
+    const spare =
+      fallback === undefined ? '' : `; ${fallback.isSpare ? fallback.variables.url : fallback.name} where it is away`
+    return { ok: true, line: `push: ${name} is ${service} ${address}${secret}${spare}; --push tests it` }
+  })
 }
 
 /** Pings as a run that went well does. */

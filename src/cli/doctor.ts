@@ -6,8 +6,9 @@ import { pushWays, tlsSettings } from '../http/ways.ts'
 import { mask } from '../log.ts'
 import { CATALOGUES } from '../messages/compose.ts'
 import type { Backend, BackendTable, ScrapedBackend } from '../model/backend.ts'
-import { type Config, ConfigError, type PushServer } from '../model/config.ts'
+import { type ChannelConfig, type Config, ConfigError, functionName, NOTIFLY } from '../model/config.ts'
 import type { Log } from '../model/io.ts'
+import type { Push } from '../push/channel.ts'
 import { type PushOutcome, pushTo } from '../push/push.ts'
 import { realIO } from '../scheduled.ts'
 import { discover } from '../targets/discover.ts'
@@ -38,7 +39,7 @@ export async function doctor(backends: Backend | readonly Backend[], options: { 
   }
   const notes = [...configs.flatMap(({ warnings }) => warnings), ...envFileNotes('.env')]
   for (const note of new Set(notes)) console.log(`! ${note}`)
-  const checks = await checkWatcher(configs, process.versions.node)
+  const checks = await checkWatcher(configs, process.versions.node, options)
   const secrets = configs.flatMap((config) => config.secrets)
   for (const { ok, line } of checks) console.log(mask(`${ok ? '' : 'PROBLEM '}${line}`, secrets))
   let healthy = checks.every(({ ok }) => ok)
@@ -82,30 +83,63 @@ const WORDS: Record<PushOutcome['kind'], string> = {
   refused: 'refused',
 }
 
-/** Tests the push servers of a configuration and prints what each answered. @returns whether all took it. */
+/** Tests every channel by itself and prints what each answered; fallbacks too: one that is only asked when another is away would be found wrong only then. @returns whether all took it. */
 export async function testPush(config: Config): Promise<boolean> {
-  if (!config.push) {
-    console.log('push: no NOTIFLY_URL is set')
+  if (config.channels.length === 0) {
+    console.log('push: no channel is set: set NOTIFLY_URL and NOTIFLY_TOKEN, or PUSH_<NAME>')
     return false
   }
-  const io = { ...realIO(config), log: SILENT }
-  const connections = openDispatcher(pushWays(config, [config.push, config.push.fallback]))
-  const { title, body } = CATALOGUES[config.language].test
-  const message = { title, body: body(config.backend), priority: 4 }
-  const options = { io, config: config.push, dispatcher: connections.dispatcher, maybeSent: false }
-  const test = async (server: PushServer, by: 'first' | 'fallback') => {
-    const deadline = io.now() + 20_000
-    const outcome = await pushTo(message, server, by, { ...options, deadline, shorter: () => message })
-    const why = [outcome.status, outcome.reason].filter((part) => part !== undefined).join(' ')
-    const advice = outcome.advice === undefined ? '' : `: ${outcome.advice}`
-    const to = by === 'first' ? 'push' : 'push to the fallback'
-    console.log(mask(`${to}: ${WORDS[outcome.kind]}${why === '' ? '' : ` (${why})`}${advice}`, config.secrets))
-    return outcome.kind === 'delivered'
-  }
-  const { fallback } = config.push
-  const first = await test(config.push, 'first')
-  // Asked by itself: one that is only asked when the first is away would be found wrong only then.
-  const second = fallback === undefined || (await test(fallback, 'fallback'))
+  const spares = config.channels.flatMap(({ fallback }) => (fallback?.isSpare ? [fallback] : []))
+  const connections = openDispatcher(pushWays(config))
+  const tested: boolean[] = []
+  for (const channel of [...config.channels, ...spares])
+    tested.push(await testChannel(channel, config, connections.dispatcher))
   await connections.close()
-  return first && second
+  return tested.every((isTaken) => isTaken)
 }
+
+async function testChannel(channel: ChannelConfig, config: Config, dispatcher: unknown): Promise<boolean> {
+  const io = { ...realIO(config), log: SILENT }
+  const now = io.now()
+  const what = testOf(channel, config, now)
+  const outcome = await pushTo(what, channel, channel.isSpare ? 'fallback' : 'first', {
+    io,
+    dispatcher,
+    deadline: now + 20_000,
+    secrets: config.secrets,
+    maybeSent: false,
+    inForm: () => what,
+  })
+  const why = [outcome.status, outcome.reason].filter((part) => part !== undefined).join(' ')
+  const advice = outcome.advice === undefined ? '' : `: ${outcome.advice}`
+  const to = channel.isSpare ? 'push to the fallback' : channel.name === NOTIFLY ? 'push' : `push to ${channel.name}`
+  console.log(mask(`${to}: ${WORDS[outcome.kind]}${why === '' ? '' : ` (${why})`}${advice}`, config.secrets))
+  return outcome.kind === 'delivered'
+}
+
+/** A fact without an end: on a service that keeps incidents it is over by itself, or is one that a person closes. */
+function testOf(channel: ChannelConfig, config: Config, now: number): Push {
+  const { title, body } = CATALOGUES[channel.language].test
+  const message = { title, body: body(config.backend), priority: TEST_PRIORITY }
+  const incident = `|test|${functionName(config)}@${now}`
+  const fact = {
+    id: `${incident}/told-once/${now}`,
+    incident,
+    reason: 'told-once',
+    rule: 'test',
+    priority: TEST_PRIORITY,
+    at: now,
+    firedAt: now,
+  } as const
+  return {
+    message,
+    facts: [fact],
+    tell: () => message,
+    threadOf: () => undefined,
+    functionName: functionName(config),
+    interval: 60_000,
+    now,
+  }
+}
+
+const TEST_PRIORITY = 4

@@ -75,19 +75,25 @@ async function askAddress(ask: Ask): Promise<{ backend: Backend; lines: string[]
   }
 }
 
-/** The lines of a push server, none where there is none. */
+/** The lines of a channel, none where there is none. */
 async function askPush(ask: Ask): Promise<{ lines: string[] } | undefined> {
-  const url = await ask('Where do pushes go? The address of a Notifly or Gotify (empty: printed here only):')
+  const url = await ask(
+    'Where do pushes go? The address of a Notifly or Gotify, or one as ntfy+https://ntfy.sh/topic (empty: printed here only):',
+  )
   if (url === undefined) return undefined
   if (url === '') return { lines: [] }
-  const token = await ask('The token of an app on it:')
+  // A service of docs/push.md before the address makes a channel of its own, named after it.
+  const service = /^([a-z]+)\+/i.exec(url)?.[1]?.toUpperCase()
+  const [address, secret] =
+    service === undefined ? ['NOTIFLY_URL', 'NOTIFLY_TOKEN'] : [`PUSH_${service}`, `PUSH_${service}_TOKEN`]
+  const token = await ask(service === undefined ? 'The token of an app on it:' : 'Its token (empty: none):')
   if (token === undefined) return undefined
-  return { lines: [`NOTIFLY_URL=${url}`, ...(token === '' ? [] : [`NOTIFLY_TOKEN=${token}`])] }
+  return { lines: [`${address}=${url}`, ...(token === '' ? [] : [`${secret}=${token}`])] }
 }
 
 /** @returns whether nobody was to be told, or somebody was. */
 async function tellOnce(ask: Ask, config: Config): Promise<boolean> {
-  if (!config.push) return true
+  if (config.channels.length === 0) return true
   const answer = await ask('Send a test push? [Y/n]')
   return /^n/i.test(answer ?? '') || testPush(config)
 }

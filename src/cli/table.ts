@@ -55,7 +55,7 @@ export function renderRun(result: RunResult, config: Config): string {
     ...(below.length > 0 ? ['', ...below] : []),
     '',
     // Without a push server a push is only printed here: nobody has been told.
-    `pushes: ${delivered} ${config.push ? 'delivered' : 'printed'}, ${waiting} waiting, ${refused} refused`,
+    `pushes: ${delivered} ${config.channels.length > 0 ? 'delivered' : 'printed'}, ${waiting} waiting, ${refused} refused`,
   ].join('\n')
 }
 

@@ -2,11 +2,11 @@ import { type Backend, prefixOf } from '../model/backend.ts'
 import type { Config, Discovery, Endpoint, Source, Target } from '../model/config.ts'
 import type { Fallible } from '../model/fallible.ts'
 import type { Rule } from '../model/rule.ts'
-import { readEndpointSettings, requireModel } from './endpoint-settings.ts'
+import { channelsByDefault, readChannels } from './channels.ts'
+import { channelsFor, readEndpointSettings, requireModel } from './endpoint-settings.ts'
 import { checkNames, type Named, type NamedEndpoints, readEndpoints } from './endpoints.ts'
 import { type Environment, environmentOf, isSet, namesFor, read, variableOf } from './environment.ts'
 import { refuseMisspelt, takeOffQuotes } from './known-names.ts'
-import { readPush } from './push-server.ts'
 import { readOutward } from './reach.ts'
 import { readWorkers } from './receiver.ts'
 import { GROUP_ITSELF, type RuleSettings, readRuleSettings, rulesBy } from './rule-settings.ts'
@@ -31,11 +31,14 @@ export function parseConfig(
   const groups = groupsOf(named, sources)
   const scopes = new Set([...named.flatMap((endpoint) => scopesOf(endpoint)), ...groups.map(variableOf)])
   const settings = readRuleSettings(env, backend, scopes, incomplete)
-  const endpoints = endpointsOf(env, backend, named, settings)
+  const channels = readChannels(env, options.lambda)
+  const endpoints = endpointsOf(env, backend, named, settings).map((endpoint, i) => {
+    const own = channelsFor(env, backend, scopesOf(named[i] ?? endpoint), channels)
+    return own ? { ...endpoint, channels: own } : endpoint
+  })
   if (named.length === 0 && sources.length === 0)
     requireModel(env, backend, [readEndpointSettings(env, backend, [], undefined)])
   requireModel(env, backend, endpoints)
-  const push = readPush(env, options.lambda)
   const outward = readOutward(env)
   const state = readStatePlace(env, options.lambda, outward)
   const general = readGeneral(env)
@@ -47,7 +50,8 @@ export function parseConfig(
   const config: Config = {
     backend,
     endpoints,
-    push,
+    channels,
+    heard: channelsFor(env, backend, [], channels) ?? channelsByDefault(channels),
     state,
     ...general,
     ...outward,

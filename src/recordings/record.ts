@@ -34,7 +34,7 @@ interface Open {
  */
 export function createRecorder(options: { config: Config; io: IO; folder: string }): Recorder {
   const { folder } = options
-  const config: Config = { ...options.config, push: undefined, pingUrl: undefined }
+  const config: Config = { ...options.config, channels: [], pingUrl: undefined }
   const store = createMemoryStore(options.io.now)
   // Workers' beats lie in the real store; everything that a run writes goes into memory.
   const io: IO = { ...options.io, store, print() {} }

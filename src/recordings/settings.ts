@@ -37,7 +37,7 @@ export function combinations(choices: readonly Choice[]): Record<string, string>
 /** A name that no address has: recordings hold none. */
 const NOWHERE = 'http://recorded.invalid'
 /** What a replay must not do: push, ping, find endpoints, or read a state. */
-const LEFT_OUT = /^(NOTIFLY_|PUSH(_|$)|PING_URL$|STATE_|METRICS_URL$|OLLAMA_URL$|MIN_PRIORITY$)/
+const LEFT_OUT = /^(NOTIFLY_|PUSH(_|$)|PING_URL$|STATE_|METRICS_URL$|OLLAMA_URL$|MIN_PRIORITY$)|_PUSH$/
 
 /**
  * The configuration of a replay: the rules as this environment has them, for the recorded endpoints. A configured

@@ -6,16 +6,18 @@ import { type Observation, wordsOf } from '../model/observation.ts'
 import type { EndpointResult } from '../model/result.ts'
 import { shownUrl } from '../secrets/names.ts'
 import { ruleOf, subjectOf } from '../state/alert-key.ts'
-import { enqueue } from '../state/outbox.ts'
+import { enqueue, readdressed } from '../state/enqueue.ts'
 import {
   type Alert,
   type EndpointState,
   endpointOf,
+  type Incident,
   newEndpointState,
   notAhead,
   type Outgoing,
   type State,
 } from '../state/schema.ts'
+import { openIncident, type Threads, threadsLeft } from '../state/threads.ts'
 import { verdict } from '../verdict/verdict.ts'
 import { alertContextOf } from './alert-context.ts'
 import type { Decision } from './decision.ts'
@@ -64,7 +66,7 @@ export function evaluate(
       now,
     )
   })
-  const kept = stillConfigured(previous.outbox, config)
+  const kept = readdressed(stillConfigured(previous.outbox, config), config)
   const siblings = siblingsByGroup(snapshots)
   const judged = [...snapshots, ...pools].map((one) => ({
     one,
@@ -77,23 +79,32 @@ export function evaluate(
   }))
   const servers = observations.filter(({ unread }) => unread === undefined).length
   const stillDown = causesOfThoseStillDown(judged)
-  const all = { of: servers, stillDown, outbox: kept }
+  const all = { of: servers, stillDown, outbox: kept, threads: previous.threads }
   const told = judged.map(({ one, judgement }) => conclude(one, judgement, all, now))
   const groups = new Set(pools.map(({ endpoint }) => endpoint.name))
   const remembered = told.filter((t) => !groups.has(t.result.name) || isWorthKeeping(t.state))
   const phases = new Map(told.map((t) => [t.result.name, t.result.alerts.pool]))
-  const overtaken = new Set(told.flatMap((t) => [...t.overtaken]))
-  const waiting = kept.filter((item) => !overtaken.has(item.notification.incident))
+  const overtaken = new Map(told.flatMap((t) => [...t.overtaken]))
   const gap = gapNotification(previous, config, interval, now)
   const notifications = [...told.flatMap((t) => t.notifications), ...gap]
-  const state: State = {
-    ...previous,
+  const { threads, ...rest } = previous
+  const next: State = {
+    ...rest,
     ranAt: now,
     asked: Math.round(Math.max(0, ...observations.map(({ took }) => took))),
     gaps: gapsWith(previous, now),
     endpoints: Object.fromEntries(remembered.map((t) => [t.result.name, t.state])),
-    outbox: enqueue(waiting, notifications, now, kept),
+    outbox: enqueue({
+      outbox: kept,
+      notifications,
+      overtaken,
+      threads,
+      routes: config,
+      openBefore: openIn(previous),
+      now,
+    }),
   }
+  const state = { ...next, ...threadsLeft({ ...next, ...(threads && { threads }) }) }
   const decisions = judged.flatMap(({ one, judgement }) =>
     judgement.decisions.map((decision) => ({ endpoint: one.endpoint.name, decision })),
   )
@@ -103,6 +114,12 @@ export function evaluate(
     return [phase === undefined ? result : { ...result, alerts: { ...result.alerts, pool: phase } }]
   })
   return { state, endpoints: results, notifications, decisions }
+}
+
+/** What was known of a notification's incident before this run. */
+function openIn({ endpoints }: State) {
+  return ({ endpoint, incident }: Notification): Incident | undefined =>
+    endpoint === undefined ? undefined : openIncident(endpoints, endpoint, incident)
 }
 
 /**
@@ -125,7 +142,12 @@ function causesOfThoseStillDown(judged: readonly { one: Snapshot; judgement: End
 function conclude(
   one: Snapshot,
   judgement: EndpointJudgement,
-  { of, stillDown, outbox }: { of: number; stillDown: readonly string[]; outbox: readonly Outgoing[] },
+  {
+    of,
+    stillDown,
+    outbox,
+    threads,
+  }: { of: number; stillDown: readonly string[]; outbox: readonly Outgoing[]; threads: Threads | undefined },
   now: number,
 ): { state: EndpointState; result: EndpointResult } & Pick<Incidents, 'notifications' | 'overtaken'> {
   const work = workloadOf(one)
@@ -140,6 +162,7 @@ function conclude(
         snapshot: one,
         judged: judgement.judged,
         outbox,
+        threads,
         now,
         context: { ...alertContextOf(one, found, now), of, ...(alike > 0 && { downBefore: alike }) },
       })
@@ -162,7 +185,7 @@ function conclude(
   }
 }
 
-const NO_INCIDENTS: Incidents = { incidents: {}, notifications: [], overtaken: new Set() }
+const NO_INCIDENTS: Incidents = { incidents: {}, notifications: [], overtaken: new Map() }
 
 function isHeld({ before }: Snapshot, { alerts }: EndpointJudgement): boolean {
   return alerts.down?.phase === 'firing' && before.goodAt !== undefined

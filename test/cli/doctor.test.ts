@@ -219,7 +219,7 @@ describe('what the watcher itself needs', () => {
   test('the state place is read and written, and it is said that nobody would be told', async () => {
     const [code, text] = await check({ VLLM_ENDPOINTS: await page() })
     expect([code, text]).toEqual([0, expect.stringContaining(`state: ${dir} can be read and written`)])
-    expect(text).toContain('push: no push server is set, so that a run only prints: set NOTIFLY_URL and NOTIFLY_TOKEN')
+    expect(text).toContain('push: no channel is set, so that a run only prints: set NOTIFLY_URL and NOTIFLY_TOKEN')
     expect(await readFile(path.join(dir, 'doctor/check.json'), 'utf8')).toBe('{"checked":"vllm"}')
   })
 
@@ -259,11 +259,13 @@ describe('what the watcher itself needs', () => {
       STATE_BUCKET: 'bucket',
       S3_ENDPOINT: await deafUrl(),
     })
-    const lines = (await checkWatcher([config, config], '20.20.2')).map(({ line }) => line)
+    const lines = (await checkWatcher([config, config], '20.20.2', { push: false })).map(({ line }) => line)
     expect(lines.filter((line) => line.startsWith('node: '))).toEqual([
       "node: 20.20.2 works; AWS's client for S3 gets no updates for it after January 2027: go to Node 22 or newer",
     ])
-    expect((await checkWatcher([config], '22.1.0')).some(({ line }) => line.startsWith('node: '))).toBe(false)
+    expect(
+      (await checkWatcher([config], '22.1.0', { push: false })).some(({ line }) => line.startsWith('node: ')),
+    ).toBe(false)
   })
 })
 

@@ -25,7 +25,7 @@ function createWatcher(variables: Record<string, string>, network: Partial<Netwo
     async observe({ endpoints }) {
       return endpoints.map((endpoint) => ({ endpoint, up: true, took: 1, readings: readings() }))
     },
-    async push(message) {
+    async push({ message }) {
       pushes.push(message)
       return { kind: 'delivered', misconfigured: false }
     },
