@@ -3,7 +3,9 @@ import { runCommand } from '../../src/cli/commands.ts'
 import { vllm } from '../stories/pages.ts'
 import { recordingOf } from './folder.ts'
 
+/** Minutes. */
 const DAY = 1_440
+const STEP = 30
 const START = Date.UTC(2026, 5, 1)
 const said: string[] = []
 beforeEach(() => {
@@ -15,15 +17,16 @@ afterEach(() => {
   said.length = 0
 })
 
-/** A week, a run each ten minutes: queues of these lengths for an hour each, a day apart; else what `usual` says. */
+/** A week, a run each half hour: queues of these lengths for an hour each, a day apart; else what `usual` says. */
 async function weekWith(peaks: readonly number[], usual = 0): Promise<string> {
-  const runs = Array.from({ length: (7 * DAY) / 10 + 1 }, (_, i) => i)
+  const runs = Array.from({ length: (7 * DAY) / STEP + 1 }, (_, i) => i)
   return recordingOf(
     runs.map((i) => {
-      const inPeak = i % (DAY / 10) >= 60 && i % (DAY / 10) < 66
-      const waiting = inPeak ? (peaks[Math.floor(i / (DAY / 10))] ?? usual) : usual
+      const minute = (i * STEP) % DAY
+      const inPeak = minute >= 10 * 60 && minute < 11 * 60
+      const waiting = inPeak ? (peaks[Math.floor((i * STEP) / DAY)] ?? usual) : usual
       const text = vllm({ waiting, running: 4, finished: i * 1_000, tokens: i * 100_000 })
-      return { at: START + i * 600_000, endpoint: 'a', took: 5, page: new TextEncoder().encode(text) }
+      return { at: START + i * STEP * 60_000, endpoint: 'a', took: 5, page: new TextEncoder().encode(text) }
     }),
   )
 }
@@ -57,7 +60,7 @@ describe('the suggested limit', () => {
 test('tells how the signal was spread and how long it stayed', async () => {
   const { spread, longest } = await waitingOf(await weekWith([12, 35, 70, 15]), '2')
   expect(spread).toMatchObject({ p50: 0, highest: 70 })
-  expect(longest).toBe(50 * 60_000)
+  expect(longest).toBe(STEP * 60_000)
 })
 
 test('prints lines for .env and what they would have told', async () => {
