@@ -66,7 +66,7 @@ export const failuresEn: Catalogue['failures'] = {
     headline: (failure) => `Watcher is not authorised${failure.status === undefined ? '' : ` (${failure.status})`}`,
     words: (failure, canary) =>
       `the server refuses ${canary ? 'our request' : 'to show its metrics'} (${status(failure, 'not authorised')})`,
-    todo: (_, __, variables = '<ENDPOINT>') =>
+    todo: (_, __, variables = '<BACKEND>') =>
       `The server itself may be fine. Check ${variables}_BEARER_TOKEN or ${variables}_BASIC_AUTH.`,
   },
   'not-found': {

@@ -66,7 +66,7 @@ export const failuresRu: Catalogue['failures'] = {
     headline: (failure) => `Нет доступа к метрикам${failure.status === undefined ? '' : ` (${failure.status})`}`,
     words: (failure, canary) =>
       `сервер отказывает ${canary ? 'пробному запросу' : 'в доступе к метрикам'} (${status(failure, 'нет доступа')})`,
-    todo: (_, __, variables = '<ENDPOINT>') =>
+    todo: (_, __, variables = '<BACKEND>') =>
       `Сам сервер может быть в порядке. Проверьте ${variables}_BEARER_TOKEN или ${variables}_BASIC_AUTH.`,
   },
   'not-found': {
