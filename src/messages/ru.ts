@@ -1,5 +1,6 @@
 import type { Verdict } from '../model/notification.ts'
 import { adviceRu } from './ru/advice.ts'
+import { canaryRulesRu } from './ru/canary-rules.ts'
 import { engineRulesRu } from './ru/engine-rules.ts'
 import { failuresRu } from './ru/failures.ts'
 import { faultRulesRu } from './ru/fault-rules.ts'
@@ -7,7 +8,7 @@ import { hardwareRulesRu } from './ru/hardware-rules.ts'
 import { inner, n, times, tokens } from './ru/phrases.ts'
 import { serverRulesRu } from './ru/server-rules.ts'
 import { xidsRu } from './ru/xids.ts'
-import type { Catalogue, OtherNumbers } from './texts.ts'
+import type { Catalogue, OtherNumbers, Phases } from './texts.ts'
 
 const SIGNALS: Readonly<Record<string, string>> = {
   waiting: 'очередь',
@@ -35,6 +36,8 @@ const SIGNALS: Readonly<Record<string, string>> = {
   gpu_remap_failed: 'сбои замены строк памяти',
   gpu_remapped_rows: 'заменённые строки памяти',
   gpu_throttle: 'причины снижения частот',
+  canary_rate: 'токены в секунду у пробного запроса',
+  quota_left: 'остаток лимита запросов',
   vram_share: 'доля в памяти GPU',
   observer_degraded: 'состояние наблюдателя шлюза',
   upstream_health: 'здоровье апстримов',
@@ -118,7 +121,7 @@ const withDetail = (detail: string | undefined) => (detail === undefined ? '' : 
 
 export const ru: Catalogue = {
   format: n,
-  rules: { ...engineRulesRu, ...serverRulesRu, ...faultRulesRu, ...hardwareRulesRu },
+  rules: { ...engineRulesRu, ...serverRulesRu, ...canaryRulesRu, ...faultRulesRu, ...hardwareRulesRu },
   failures: failuresRu,
   verdicts: {
     'load-grew': loadGrew,
@@ -138,6 +141,9 @@ export const ru: Catalogue = {
     busy: undefined,
     'model-missing': undefined,
     skipped: 'Пробный запрос не отправлялся: и так известно, что очередь длинная.',
+    idle: 'Модель никому больше не нужна: её не спрашивали, чтобы она могла уйти из памяти.',
+    'over-budget': 'Пробный запрос не отправлялся: запросы дня распределены по нему.',
+    'backing-off': 'Пробный запрос не отправлялся: сервер и так не успевал.',
     parked: 'Шлюз держит пробный запрос у себя и лишь поддерживает соединение.',
     failed: undefined,
   },
@@ -206,6 +212,7 @@ export const ru: Catalogue = {
     since: (clock) => `Началось: ${clock}.`,
     allDown: (cause, clock) => `С ${clock} ни один не даёт пригодного ответа: ${cause}.`,
     allUp: (lasted) => `Пригодных ответов не было ${lasted}; что происходило в это время, неизвестно.`,
+    phases,
     requestId: (id) => `X-Request-Id: ${id}`,
   },
   test: { title: '🔔 Queuebell: проверка', body: (backend) => `Проверочный пуш от ${backend}. Ничего не случилось.` },
@@ -213,4 +220,15 @@ export const ru: Catalogue = {
 
 function often(times: number): string {
   return `${n.count(times)} ${n.plural(times, { one: 'раз', few: 'раза', many: 'раз', other: 'раза' })}`
+}
+
+function phases({ wait, load, prefill, decode, ttft }: Phases): string | undefined {
+  const parts = [
+    wait === undefined ? undefined : `ожидание ${n.seconds(wait)}`,
+    load === undefined ? undefined : `загрузка ${n.seconds(load)}`,
+    prefill === undefined ? undefined : `чтение ${n.seconds(prefill)}`,
+    ttft === undefined ? undefined : `ожидание и чтение ${n.seconds(ttft)}`,
+    decode === undefined ? undefined : `ответ ${n.seconds(decode)}`,
+  ].filter((part) => part !== undefined)
+  return parts.length < 2 ? undefined : `По частям: ${parts.join(', ')}.`
 }
