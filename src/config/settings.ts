@@ -54,6 +54,14 @@ const PROXY_MEANING = (scheme: string) =>
   `proxy by which \`${scheme}\` addresses are reached, the small letters of other tools too. Endpoints at loopback never go through it; at private addresses only with \`<BACKEND>_PROXY=yes\` (secret, if it holds a password)`
 const pemFile = line('the path of a PEM file', /^[^\p{Cc}]{1,4096}$/u)
 const SKIP_MEANING = 'any certificate is taken: an attacker on the way can read tokens; warned of at each start'
+/** Intl also takes offsets and abbreviations; a name follows summer time. */
+function zoneOf(text: string): string | undefined {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone && text
+  } catch {
+    return undefined
+  }
+}
 
 function setting<T, const D>(of: Value<T>, fallback: D, meaning: string, fallbackText?: string): Setting<T, D> {
   return { value: of, fallback, meaning, ...defined({ fallbackText }) }
@@ -80,6 +88,11 @@ export const GENERAL = {
   NOTIFLY_FALLBACK_TOKEN: setting(token, undefined, 'its app token (secret)'),
   NOTIFLY_MARKDOWN: setting(yesOrNo, false, 'messages as markdown'),
   ALERT_LANGUAGE: setting(choice(['en', 'ru']), 'en', 'language of the messages: `en` or `ru`'),
+  TIMEZONE: setting(
+    value('the name of a time zone, such as Europe/Berlin', zoneOf),
+    'UTC',
+    'zone of the times in messages, such as `Europe/Berlin`',
+  ),
   STATE_BUCKET: setting(
     line('the name of a bucket alone, such as queuebell-state', /^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/),
     undefined,

@@ -190,7 +190,7 @@ describe('what a stream may look like', () => {
       delta({}, 'length'),
       'data: [DONE]\n\n',
     ])
-    expect(gaugesOf(answer)).toEqual({ canary_ttft: 0.2, canary_total: 0.4, canary_decode: 0.2, canary_rate: 10 })
+    expect(gaugesOf(answer)).toEqual({ canary_ttft: 0.2, canary_total: 0.4, canary_decode: 0.2 })
   })
 
   const usage = { completion_tokens: 1 }
