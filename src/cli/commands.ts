@@ -9,9 +9,13 @@ import {
   readCommandLine,
 } from './command-line.ts'
 import { doctor } from './doctor.ts'
+import { doctorPage } from './doctor-page.ts'
 import { loadEnvFile } from './env-file.ts'
+import { parseListen, type Serving } from './http-server.ts'
 import { invoke } from './invoke.ts'
-import { parseListen, serve } from './receive.ts'
+import { serve } from './receive.ts'
+import { servePage } from './serve-page.ts'
+import { silence } from './silence.ts'
 import { swallowed } from './swallowed.ts'
 import { version } from './version.ts'
 
@@ -30,6 +34,8 @@ export async function runCommand(args: string[]): Promise<number> {
       return doctorOf(words, options)
     case 'invoke':
       return invokeOf(words, options)
+    case 'silence':
+      return silenceOf(words)
     default:
       return command satisfies never
   }
@@ -43,6 +49,7 @@ async function doctorOf([name, ...more]: string[], options: Given['options']): P
   if (!isFunction(name)) return misused(`there is no function ${name}${nearestFunction(name)}`, 'doctor')
   if (name === 'heartbeat-receive')
     return misused('heartbeat-receive has nothing to check: it waits for its workers', 'doctor')
+  if (name === 'page') return (await loadVariables()) ?? doctorPage()
   return (await loadVariables()) ?? doctor(name, { push: options.push === true })
 }
 
@@ -50,12 +57,13 @@ async function invokeOf([name, ...more]: string[], options: Given['options']): P
   if (name === undefined) return misused('invoke needs the name of a function', 'invoke')
   if (!isFunction(name)) return misused(`there is no function ${name}${nearestFunction(name)}`, 'invoke')
   if (more.length > 0) return misused(`invoke takes one function, and nothing after it: ${more.join(' ')}`, 'invoke')
-  const receives = name === 'heartbeat-receive'
-  const foreign = Object.keys(options).find((option) => (option === 'serve') !== receives)
+  const serves = name === 'heartbeat-receive' || name === 'page'
+  const foreign = Object.keys(options).find((option) => (option === 'serve') !== serves)
   if (foreign !== undefined) return misused(`invoke ${name} has no option --${foreign}`, 'invoke')
   const unread = await loadVariables()
   if (unread !== undefined) return unread
   if (name === 'heartbeat-receive') return receive(textOf(options.serve) ?? '8080')
+  if (name === 'page') return servePages(textOf(options.serve) ?? '8081')
   return invoke(name, {
     dryRun: options['dry-run'] === true,
     json: options.json === true,
@@ -63,6 +71,13 @@ async function invokeOf([name, ...more]: string[], options: Given['options']): P
     every: textOf(options.every),
     shard: textOf(options.shard),
   })
+}
+
+async function silenceOf(words: readonly string[]): Promise<number> {
+  const unread = await loadVariables()
+  if (unread !== undefined) return unread
+  const said = await silence(words, process.env, Date.now())
+  return said.ok ? print(said.text) : said.misused ? misused(said.text, 'silence') : failed(said.text)
 }
 
 function textOf(option: string | true | undefined): string | undefined {
@@ -82,12 +97,31 @@ async function loadVariables(): Promise<number | undefined> {
 }
 
 /** Serves heartbeats until the process is stopped. */
-async function receive(listen: string): Promise<number> {
+function receive(listen: string): Promise<number> {
+  return serveUntilStopped(listen, async ({ port, host }) => {
+    const serving = await serve(port, process.env, { host })
+    console.log(`heartbeats are received at ${serving.url}/<worker>`)
+    return serving
+  })
+}
+
+/** Serves the page until the process is stopped. */
+function servePages(listen: string): Promise<number> {
+  return serveUntilStopped(listen, async ({ port, host }) => {
+    const serving = await servePage(port, process.env, { host })
+    console.log(`the page is served at ${serving.url}\n\nstatus  ${serving.status}\nbadge   ${serving.badge}`)
+    return serving
+  })
+}
+
+async function serveUntilStopped(
+  listen: string,
+  start: (place: { host: string; port: number }) => Promise<Serving>,
+): Promise<number> {
   const place = parseListen(listen)
   if (!place) return misused(`--serve ${listen}: neither a port nor an address with one, as in 0.0.0.0:8080`, 'invoke')
   try {
-    const serving = await serve(place.port, process.env, { host: place.host })
-    console.log(`heartbeats are received at ${serving.url}/<worker>`)
+    const serving = await start(place)
     await new Promise<void>((resolve) => {
       process.once('SIGINT', resolve)
       process.once('SIGTERM', resolve)

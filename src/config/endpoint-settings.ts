@@ -1,11 +1,15 @@
 import { type Backend, prefixOf } from '../model/backend.ts'
-import type { Endpoint } from '../model/config.ts'
+import type { Endpoint, MaintenanceWindow } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import { type Credentials, metricsUrl } from './address.ts'
-import { type Environment, type Found, find, namesFor } from './environment.ts'
-import { type EndpointSetting, endpointSettings, PER_ENDPOINT } from './settings.ts'
+import { type Environment, type Found, find, namesFor, read } from './environment.ts'
+import { type EndpointSetting, endpointSettings, GENERAL, PER_ENDPOINT } from './settings.ts'
 import type { Value } from './values.ts'
 
-type OwnSettings = Pick<Endpoint, 'model' | 'authorization' | 'timeout' | 'gpuUrl' | 'runbookUrl' | 'dashboardUrl'>
+type OwnSettings = Pick<
+  Endpoint,
+  'model' | 'authorization' | 'timeout' | 'gpuUrl' | 'runbookUrl' | 'dashboardUrl' | 'maintenance'
+>
 
 const SCRAPE_TIMEOUT = 5_000
 const CANARY_TIMEOUT = 30_000
@@ -35,7 +39,21 @@ export function readEndpointSettings(
     gpuUrl: gpuUrl && metricsUrl(gpuUrl),
     runbookUrl: first('RUNBOOK_URL', PER_ENDPOINT.RUNBOOK_URL)?.value,
     dashboardUrl: first('DASHBOARD_URL', PER_ENDPOINT.DASHBOARD_URL)?.value,
+    ...defined({ maintenance: readMaintenance(env, backend, scopes) }),
   }
+}
+
+/** The planned work of one endpoint: its own before its group's before the backend's before that of all. */
+export function readMaintenance(
+  env: Environment,
+  backend: Backend,
+  scopes: readonly string[],
+): MaintenanceWindow[] | undefined {
+  const names = [...namesFor(backend, scopes, 'MAINTENANCE'), 'MAINTENANCE']
+  const windows = find(env, names, PER_ENDPOINT.MAINTENANCE.value)?.value
+  if (!windows) return undefined
+  const zone = read(env, 'TIMEZONE', GENERAL.TIMEZONE)
+  return windows.map((window) => (window.kind === 'weekly' ? { ...window, zone: window.zone ?? zone } : window))
 }
 
 /** The most specific of URL credentials, `_BEARER_TOKEN` and `_BASIC_AUTH`; two at the same level are a problem. */

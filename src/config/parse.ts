@@ -5,6 +5,7 @@ import { readEndpointSettings, requireModel } from './endpoint-settings.ts'
 import { checkNames, type Named, type NamedEndpoints, readEndpoints } from './endpoints.ts'
 import { type Environment, environmentOf, isSet, namesFor, read, variableOf } from './environment.ts'
 import { refuseMisspelt, takeOffQuotes } from './known-names.ts'
+import { readPageLinks } from './page.ts'
 import { readPush } from './push-server.ts'
 import { readWorkers } from './receiver.ts'
 import { type RuleSettings, readRuleSettings, rulesBy } from './rule-settings.ts'
@@ -35,6 +36,7 @@ export function parseConfig(
   const push = readPush(env, options.lambda)
   const state = readStatePlace(env, options.lambda)
   const general = readGeneral(env)
+  const page = readPageLinks(env)
   checkCanary(env, backend, endpoints, general.canary)
   if (options.lambda && general.metrics === 'all' && endpoints.length > MANY_METRICS) warnOfCost(env, endpoints.length)
   const discovery = sources.length === 0 ? undefined : discoveryOf(env, backend, settings, sources, named)
@@ -49,6 +51,7 @@ export function parseConfig(
     secrets: [...env.secrets],
     warnings: [...env.warnings],
     ...(usedDefault ? { usedDefault } : {}),
+    ...(page ? { page } : {}),
   }
   if (!discovery) return { ok: true, config }
   const expand = (found: readonly Target[]) => parseConfig(backend, variables, { ...options, found })

@@ -2,6 +2,7 @@ import { type Backend, prefixOf } from '../model/backend.ts'
 import { defined } from '../model/defined.ts'
 import { RULE_IDS, rulesOf } from '../rules/rules.ts'
 import { address } from './address.ts'
+import { maintenance, timezone } from './maintenance.ts'
 import { basicAuth, choice, duration, line, orOff, token, type Value, value, whole, yesOrNo } from './values.ts'
 
 /** One variable: what it may be, what holds without it, what it means. Times in milliseconds. */
@@ -20,6 +21,14 @@ const DAY = 24 * HOUR
 const PUSH_EXAMPLE = 'https://push.example.com'
 const pushAddress = address('the http or https address of the push server', PUSH_EXAMPLE)
 const asSecret = <T>(of: Value<T>): Value<T> => ({ ...of, secret: true })
+/** A short one can be guessed, link by link. */
+const SHORTEST_PAGE_SECRET = 32
+const secrets = asSecret(
+  value(`one secret of ${SHORTEST_PAGE_SECRET} characters or more, or two separated by a comma`, (text) => {
+    const each = text.split(',').map((one) => one.trim())
+    return each.length <= 2 && each.every((one) => one.length >= SHORTEST_PAGE_SECRET) ? each : undefined
+  }),
+)
 const link = value('an http or https address', (text) =>
   /^https?:\/\/[^/?#@\s]+([/?#]\S*)?$/i.test(text) && URL.canParse(text) ? text : undefined,
 )
@@ -94,6 +103,25 @@ export const GENERAL = {
   ),
   CANARY_LOAD: setting(yesOrNo, false, 'the canary may load a model that is not loaded'),
   CANARY_LOAD_TIMEOUT: setting(duration(SECOND, HOUR, '120s'), 120 * SECOND, 'time for loading it'),
+  TIMEZONE: setting(timezone, 'UTC', 'time zone of the clock times on the page and of planned work: `Europe/Berlin`'),
+  MAINTENANCE: setting(
+    maintenance,
+    undefined,
+    'times of planned work, in which nothing is pushed: `Sat 02:00-04:00 Europe/Berlin, 2026-12-24T20:00+01:00/PT6H`; what fires when they end is told then',
+  ),
+  PAGE_SECRET: setting(
+    secrets,
+    undefined,
+    'signs the links of the page: 32 characters or more; two separated by a comma while it is changed, the new one first (secret)',
+  ),
+  PAGE_URL: setting(
+    address('the public http or https address of the page', 'https://abc.lambda-url.eu-central-1.on.aws', {
+      fetched: false,
+    }),
+    undefined,
+    'public address of the function `page`: with it and `PAGE_SECRET` pushes carry links and pictures',
+  ),
+  PAGE_TOKEN: setting(token, undefined, "bearer token for the page's `/status.json` and `/metrics` (secret)"),
   HEARTBEAT_TOKEN: setting(token, undefined, 'token that workers send; required for `heartbeat-receive` (secret)'),
 } as const
 
@@ -126,6 +154,7 @@ export const PER_ENDPOINT = {
   ),
   RUNBOOK_URL: setting(link, undefined, 'opened by a tap on the message'),
   DASHBOARD_URL: setting(link, undefined, 'the same, where no runbook is set'),
+  MAINTENANCE: setting(maintenance, undefined, 'times of planned work, before those of `MAINTENANCE`'),
 } as const
 
 export type EndpointSetting = keyof typeof PER_ENDPOINT
@@ -146,7 +175,7 @@ export type RuleEnding = (typeof RULE_ENDINGS)[number]
 
 /** The per-endpoint variables that mean something for a backend. */
 export function endpointSettings(backend: Backend): EndpointSetting[] {
-  const links = ['RUNBOOK_URL', 'DASHBOARD_URL'] as const
+  const links = ['RUNBOOK_URL', 'DASHBOARD_URL', 'MAINTENANCE'] as const
   if (backend === 'heartbeat-check') return [...links]
   const all = ['BEARER_TOKEN', 'BASIC_AUTH', 'TIMEOUT', ...links] as const
   return backend === 'dcgm' ? [...all] : ['MODEL', 'GPU_URL', ...all]

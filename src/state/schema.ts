@@ -113,6 +113,21 @@ const OUTGOING = z.object({
 })
 export type Outgoing = z.infer<typeof OUTGOING>
 
+/** What a person has silenced: nothing of it is pushed until then. */
+const SILENCE = z.object({
+  /** The same press of the same link has the same id, so that it counts once. */
+  id: z.string(),
+  scope: z.enum(['endpoint', 'group', 'function']),
+  /** Of the endpoint or group. */
+  name: z.optional(z.string()),
+  from: time,
+  until: time,
+  /** `link`, or who asked for it. */
+  by: z.string(),
+  comment: z.optional(z.string()),
+})
+export type Silence = z.infer<typeof SILENCE>
+
 /** All of it, as `docs/state.md` documents it. */
 export const STATE = z.object({
   v: z.literal(STATE_VERSION),
@@ -129,6 +144,11 @@ export const STATE = z.object({
   /** What each source of endpoints named last, by its address: it holds while the source cannot be used. */
   targets: z.optional(z.record(z.string(), z.array(z.object({ name: z.string(), url: z.string() })))),
   outbox: z.array(OUTGOING),
+  silences: z.optional(z.array(SILENCE)),
+  /** Incidents that somebody has taken, by their ids: no reminders of these. */
+  acknowledged: z.optional(z.record(z.string(), z.object({ at: time, by: z.string() }))),
+  /** Ends that came in a silence, of what was told before it: told when the silence is over. */
+  held: z.optional(z.array(z.custom<Notification>(isNotification))),
 })
 export type State = z.infer<typeof STATE>
 

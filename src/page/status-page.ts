@@ -1,0 +1,116 @@
+import { foreign } from '../messages/outside-text.ts'
+import { documentOf, type Reader, timeOf } from './document.ts'
+import { endpointRow } from './endpoint-row.ts'
+import { fireCard } from './fire-card.ts'
+import { escapeHtml } from './html.ts'
+import { numbersOf, PAGE_WORDS } from './texts.ts'
+import { type EndpointView, type FunctionView, firesOf, type PageView } from './view.ts'
+import type { PageWords } from './words.ts'
+
+/** Seconds after which the page asks for itself again. */
+const REFRESH = 60
+/** So many fires have a card with a chart, the next ones a row, the rest are folded. */
+const CARDS = 3
+const ROWS = 12
+/** With more endpoints, groups that are well are folded. */
+const OPEN_AT_MOST = 40
+
+type Fires = ReturnType<typeof firesOf>
+
+/** @param badges addresses of badges, by what they are of. */
+export function statusPage(view: PageView, reader: Reader, badges: readonly { of: string; url: string }[]): string {
+  const words = PAGE_WORDS[reader.language]
+  const fires = firesOf(view)
+  const endpoints = view.functions.flatMap((one) => one.endpoints)
+  const taken = fires.filter(({ endpoint, fire }) => endpoint.quiet || fire.acknowledged).length
+  const summary = words.summary(fires.length, endpoints.length, taken)
+  const colour = endpoints.length === 0 ? 'warn' : fires.length === 0 ? 'ok' : fires.length === taken ? 'warn' : 'bad'
+  const nothing = view.functions.length === 0 && view.broken.length === 0 ? `<p class="m">${words.nothingYet}</p>` : ''
+  const body = `<a class="skip" href="#e">${words.skip}</a><header><h1>🔔 ${words.title}</h1><p class="${colour}">${summary}</p><p class="at">${words.asOf(timeOf(view.now, reader))} ${escapeHtml(reader.timezone)}</p></header><main>${warnings(view, reader, words)}${nothing}${fireSection(fires, reader, words)}${groups(view, endpoints.length, reader, words)}</main>${footer(view, reader, words, badges)}`
+  return documentOf(`${summary} · ${words.title}`, body, reader, REFRESH)
+}
+
+/** What makes the page itself doubtful stands before all else. */
+function warnings({ broken, functions, now }: PageView, reader: Reader, words: PageWords): string {
+  const n = numbersOf(reader.language)
+  const lines = [
+    ...broken.map(({ function: name, why }) => `<b>${escapeHtml(name)}</b>: ${words.broken} ${escapeHtml(why)}`),
+    ...functions
+      .filter(({ isLate }) => isLate)
+      .map(
+        ({ name, ranAt = now }) =>
+          `<b>${escapeHtml(name)}</b>: ${words.late} (${words.ran(timeOf(ranAt, reader), n.lasted(now - ranAt))})`,
+      ),
+  ]
+  return lines.map((line) => `<p class="say bad" role="status">${line}</p>`).join('')
+}
+
+function fireSection(fires: Fires, reader: Reader, words: PageWords): string {
+  if (fires.length === 0) return ''
+  const items = fires.map((one, index) => fireCard(one, reader, index < CARDS ? 'card' : 'row'))
+  const folded = items.slice(ROWS)
+  const more =
+    folded.length === 0
+      ? ''
+      : `<details><summary>${words.moreFire(folded.length)}</summary><ol>${folded.join('')}</ol></details>`
+  return `<section aria-labelledby="f"><h2 id="f">${words.fires}</h2><ol>${items.slice(0, ROWS).join('')}</ol>${more}</section>`
+}
+
+interface Group {
+  name: string
+  owner: FunctionView
+  endpoints: EndpointView[]
+  total: number
+}
+
+/** What fires stands above, and not once more here. */
+function groups(view: PageView, total: number, reader: Reader, words: PageWords): string {
+  if (total === 0) return ''
+  const several = view.functions.length > 1
+  const sections = view.functions.flatMap(groupsOf).map(({ name, owner, endpoints, total: all }) => {
+    const rows = endpoints.map((endpoint) => endpointRow(endpoint, reader)).join('')
+    const title = several && name !== owner.name ? `${owner.name} · ${name}` : name
+    const open = total <= OPEN_AT_MOST && endpoints.length > 0 ? ' open' : ''
+    return `<details${open}><summary>${escapeHtml(title)} <small>${words.group(all, all - endpoints.length)}</small></summary><ul>${rows}</ul></details>`
+  })
+  return `<section id="e" aria-labelledby="h"><h2 id="h">${words.endpoints}</h2>${sections.join('')}</section>`
+}
+
+/** Endpoints of one group together; those without a group under the name of their function. */
+function groupsOf(owner: FunctionView): Group[] {
+  const byName = new Map<string, Group>()
+  for (const endpoint of owner.endpoints) {
+    const name = endpoint.group ?? owner.name
+    const group = byName.get(name) ?? { name, owner, endpoints: [], total: 0 }
+    byName.set(name, group)
+    group.total += 1
+    if (!endpoint.fire) group.endpoints.push(endpoint)
+  }
+  return [...byName.values()]
+}
+
+function footer(
+  view: PageView,
+  reader: Reader,
+  words: PageWords,
+  badges: readonly { of: string; url: string }[],
+): string {
+  const n = numbersOf(reader.language)
+  const silences = view.functions.flatMap((owner) =>
+    owner.silences.map(({ scope, name, until, by, comment }) => {
+      const what = escapeHtml(words.silenceOf(scope, name ?? owner.name))
+      const why = comment === undefined ? '' : `: ${escapeHtml(foreign(comment, 200))}`
+      return `<li><b>${what}</b> ${words.silenced(timeOf(until, reader))} ${escapeHtml(words.by(foreign(by, 60)))}${why}</li>`
+    }),
+  )
+  const watchers = view.functions.map(({ name, ranAt, waiting }) => {
+    const ran =
+      ranAt === undefined ? words.neverRan : words.ran(timeOf(ranAt, reader), n.lasted(Math.max(0, view.now - ranAt)))
+    const late = waiting === 0 ? '' : ` <span class="warn">${words.waiting(waiting)}</span>`
+    return `<li><b>${escapeHtml(name)}</b> <span class="m">${ran}</span>${late}</li>`
+  })
+  const links = badges.map(({ of, url }) => `<a href="${escapeHtml(url)}">${words.badge} ${escapeHtml(of)}</a>`)
+  const list = (title: string, items: string[]) =>
+    items.length === 0 ? '' : `<h2>${title}</h2><ul>${items.join('')}</ul>`
+  return `<footer>${list(words.silences, silences)}${list(words.watchers, watchers)}<p class="m">${links.join(' · ')}</p></footer>`
+}
