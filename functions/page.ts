@@ -1,6 +1,6 @@
 import type { LambdaFunctionURLEvent, LambdaFunctionURLResult } from 'aws-lambda'
+import { MOST_BODY } from '../src/page/exchange.ts'
 import { type OpenPage, openPage } from '../src/page/open-page.ts'
-import { MOST_BODY } from '../src/page/routes.ts'
 import { withParameters } from '../src/secrets/parameters.ts'
 
 /** Opened at the first call, so that a wrong configuration is an error of that call, and anew when it has changed. */

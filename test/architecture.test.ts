@@ -16,6 +16,7 @@ const HOUSE = [
   'targets',
   'canary',
   'push',
+  'page',
   'heartbeats',
   'scrape',
   'messages',
@@ -35,7 +36,8 @@ const HOUSE = [
 /** What a run judges with: the same input, the same output. */
 const PURE = [
   /^src\/(model|config|backends|signals|rules|verdict|messages)\//,
-  /^src\/state\/(schema|migrate|outbox)\.ts$/,
+  /^src\/state\/(schema|migrate|outbox|silences|maintenance)\.ts$/,
+  /^src\/page\/(?!open-page)/,
   /^src\/push\/notifly\.ts$/,
   /^src\/scrape\/(page|page-reader|sample-line|wanted|select|read|alias-reading|longest-line|gauges|counters|histograms|subjects)\.ts$/,
   /^tools\/simulator\/(engine|arrivals|machine|page|histogram|random|totals)\.ts$/,

@@ -1,6 +1,6 @@
+import { MOST_BODY } from '../page/exchange.ts'
 import { badgeLink, statusLink } from '../page/links.ts'
 import { openPage } from '../page/open-page.ts'
-import { MOST_BODY } from '../page/routes.ts'
 import { type Serving, serveHttp } from './http-server.ts'
 
 /**

@@ -155,9 +155,10 @@ function write(
       for (let row = 0; row < GLYPH.rows; row++) {
         if (((bits >> row) & 1) === 0) continue
         const left = x + (index * (GLYPH.columns + 1) + column) * scale
-        for (let dy = 0; dy < scale; dy++) {
+        // A little larger than their grid, so that dots at a corner hold together.
+        for (let dy = 0; dy <= scale; dy++) {
           const start = (y + row * scale + dy) * WIDTH + left
-          pixels.fill(colour, start, start + scale)
+          pixels.fill(colour, start, start + scale + 1)
         }
       }
     }

@@ -20,9 +20,8 @@ export function fireCard(
   const title = `${told[0]?.sign ?? '🔔'} ${name}: ${escapeHtml(told[0]?.headline ?? '')}`
   const quiet = heldBy(endpoint, fire, reader)
   if (form === 'row') {
-    const more = told.slice(1).map(({ headline }) => escapeHtml(headline))
-    const beside = [...quiet, since, ...more].join(' · ')
-    return `<li class="r g"><h3>${title}</h3><span class="v"></span><span class="m">${beside}</span></li>`
+    const beside = [...quiet, since, ...told.map(({ now }) => escapeHtml(now))].join(' · ')
+    return `<li class="r x"><h3>${title}</h3><span class="m">${beside}</span></li>`
   }
   const sentences = told.map(({ now, sign }, index) => `${index === 0 ? '' : `${sign} `}${escapeHtml(now)}`)
   const model = endpoint.model === undefined ? owner.name : `${owner.name}, ${foreign(endpoint.model, 60)}`

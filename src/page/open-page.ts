@@ -3,8 +3,9 @@ import { createLog } from '../log.ts'
 import type { Backend } from '../model/backend.ts'
 import { ConfigError } from '../model/config.ts'
 import { openStore } from '../store/open.ts'
+import type { PageAnswer, PageRequest } from './exchange.ts'
 import { settingsBy } from './limits.ts'
-import { answer, type PageAnswer, type PageRequest } from './routes.ts'
+import { answer } from './routes.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 

@@ -67,12 +67,15 @@ interface Group {
 function groups(view: PageView, total: number, reader: Reader, words: PageWords): string {
   if (total === 0) return ''
   const several = view.functions.length > 1
-  const sections = view.functions.flatMap(groupsOf).map(({ name, owner, endpoints, total: all }) => {
-    const rows = endpoints.map((endpoint) => endpointRow(endpoint, reader)).join('')
-    const title = several && name !== owner.name ? `${owner.name} · ${name}` : name
-    const open = total <= OPEN_AT_MOST && endpoints.length > 0 ? ' open' : ''
-    return `<details${open}><summary>${escapeHtml(title)} <small>${words.group(all, all - endpoints.length)}</small></summary><ul>${rows}</ul></details>`
-  })
+  const sections = view.functions
+    .flatMap(groupsOf)
+    .filter(({ endpoints }) => endpoints.length > 0)
+    .map(({ name, owner, endpoints, total: all }) => {
+      const rows = endpoints.map((endpoint) => endpointRow(endpoint, reader)).join('')
+      const title = several && name !== owner.name ? `${owner.name} · ${name}` : name
+      const open = total <= OPEN_AT_MOST ? ' open' : ''
+      return `<details${open}><summary>${escapeHtml(title)} <small>${words.group(all, all - endpoints.length)}</small></summary><ul>${rows}</ul></details>`
+    })
   return `<section id="e" aria-labelledby="h"><h2 id="h">${words.endpoints}</h2>${sections.join('')}</section>`
 }
 

@@ -105,7 +105,8 @@ function fireOf(
     restarted: remembered.restarted,
     ...defined({
       verdict: remembered.verdict,
-      chart: chartOfRule(alerts[0]?.rule ?? '', backend, charts),
+      // Of what does not answer there is nothing to see.
+      chart: endpoint.failures > 0 ? undefined : chartOfRule(alerts[0]?.rule ?? '', backend, charts),
       acknowledged: taken.every((one) => one !== undefined) ? taken[0] : undefined,
     }),
   }

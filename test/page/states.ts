@@ -57,7 +57,9 @@ export function down(firedAgo = 40): Course {
     waiting: [3, 2, 4, ...Array.from({ length: RUNS - 3 }, () => null)],
     model: 'qwen2.5-32b',
     failure: { kind: 'refused', code: 'ECONNREFUSED' },
-    alerts: { down: { firedAt: NOW - firedAgo * MINUTE, about: { failure: { kind: 'refused', code: 'ECONNREFUSED' } } } },
+    alerts: {
+      down: { firedAt: NOW - firedAgo * MINUTE, about: { failure: { kind: 'refused', code: 'ECONNREFUSED' } } },
+    },
   }
 }
 
