@@ -1,11 +1,12 @@
 import { openDispatcher } from './http/get.ts'
 import { withFields } from './log.ts'
 import { compose } from './messages/compose.ts'
-import type { Config } from './model/config.ts'
+import { type Config, functionName } from './model/config.ts'
 import { defined } from './model/defined.ts'
 import type { IO } from './model/io.ts'
 import type { Message } from './model/message.ts'
 import type { Notification } from './model/notification.ts'
+import { withPageLinks } from './page/push-links.ts'
 import type { PushOutcome, push } from './push/push.ts'
 import { type Delivery, firstAtOf } from './state/outbox.ts'
 import type { Outgoing } from './state/schema.ts'
@@ -80,7 +81,7 @@ function writeOrSay(
 }
 
 function write(group: Notification[], config: Config, now: number, maxBytes?: number): Message {
-  return compose(group, config.language, {
+  const message = compose(group, config.language, {
     markdown: config.push?.markdown ?? false,
     link: (name) => {
       const endpoint = config.endpoints.find((e) => e.name === name)
@@ -89,6 +90,8 @@ function write(group: Notification[], config: Config, now: number, maxBytes?: nu
     now,
     ...defined({ maxBytes }),
   })
+  const { page, language } = config
+  return page ? withPageLinks(message, group, page, { name: functionName(config), language, now }) : message
 }
 
 async function send(

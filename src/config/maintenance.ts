@@ -1,6 +1,6 @@
 import type { MaintenanceWindow } from '../model/config.ts'
-import type { Refusal, Value } from './values.ts'
-import { isRefusal, value } from './values.ts'
+import type { Failed } from '../model/fallible.ts'
+import { failed, isFailed, type Value, value } from './values.ts'
 
 /** A window as it is written: without a zone of its own it goes by the function's. */
 export type Window = Exclude<MaintenanceWindow, { kind: 'weekly' }> | (WeeklyWindow & { zone: string | undefined })
@@ -21,26 +21,26 @@ export const maintenance: Value<Window[]> = value(`times such as ${EXAMPLE}`, (t
   for (const part of text.split(/[,;\n]/).map((one) => one.trim())) {
     if (part === '') continue
     const found = windowOf(part)
-    if (isRefusal(found)) return found
+    if (isFailed(found)) return found
     windows.push(found)
   }
   return windows.length > 0 ? windows : undefined
 })
 
-function windowOf(text: string): Window | Refusal {
+function windowOf(text: string): Window | Failed {
   return text.includes('T') && /^\d/.test(text) ? onceOf(text) : weeklyOf(text)
 }
 
 /** `Sat 02:00-04:00`, `Mon-Fri 23:00-01:00 Europe/Berlin`, `daily 03:00-03:30`. */
-function weeklyOf(text: string): Window | Refusal {
+function weeklyOf(text: string): Window | Failed {
   const [, days = '', from = '', to = '', zone] =
     /^([a-z-]+)\s+(\d{1,2}:\d{2})\s*-\s*(\d{1,2}:\d{2})(?:\s+(\S+))?$/i.exec(text) ?? []
   const found = daysOf(days.toLowerCase())
   const [begins, ends] = [minuteOf(from), minuteOf(to)]
   if (!found || begins === undefined || ends === undefined) {
-    return { refused: `may be times such as ${EXAMPLE}: one of them is not a day with a time from and to` }
+    return failed(`may be times such as ${EXAMPLE}: one of them is not a day with a time from and to`)
   }
-  if (zone !== undefined && !isZone(zone)) return { refused: 'names a time zone that is not known' }
+  if (zone !== undefined && !isZone(zone)) return failed('names a time zone that is not known')
   return { kind: 'weekly', days: found, from: begins % 1440, to: ends % 1440, zone }
 }
 
@@ -58,15 +58,13 @@ function minuteOf(text: string): number | undefined {
 }
 
 /** ISO 8601: `2026-12-24T20:00+01:00/PT6H`, or with its end in the place of the duration. */
-function onceOf(text: string): Window | Refusal {
+function onceOf(text: string): Window | Failed {
   const [start = '', end = ''] = text.split('/')
   const from = instantOf(start)
   const lasts = durationOf(end)
   const to = from !== undefined && lasts !== undefined ? from + lasts : instantOf(end)
   if (from === undefined || to === undefined || to <= from || to - from > LONGEST) {
-    return {
-      refused: `may be times such as ${EXAMPLE}: one of them is not a moment with its offset and how long it lasts`,
-    }
+    return failed(`may be times such as ${EXAMPLE}: one of them is not a moment with its offset and how long it lasts`)
   }
   return { kind: 'once', from, to }
 }

@@ -31,7 +31,7 @@ function titleOf(notification: Notification, catalogue: Catalogue): string {
   const sign = signOf(rule)
   const headline = headlineOf(notification, catalogue)
   // For the watcher itself it is the function.
-  const place = endpoint ?? context?.backend ?? (rule === 'gap' ? subject : undefined)
+  const place = endpoint ?? context?.backend ?? (rule === 'gap' || rule === 'silence' ? subject : undefined)
   const inBrackets = subject === undefined || place === subject ? context?.model : shortGpu(subject)
   const titled = (sign: string, text: string) => fitTitle(sign, text, place, inBrackets)
   switch (reason) {

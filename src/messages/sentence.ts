@@ -29,6 +29,7 @@ export function factOf(notification: Notification, catalogue: Catalogue): Fact {
     beat: notification.beat,
     gap: notification.gap,
     refusal: notification.refusal,
+    silence: notification.silence,
     failure: notification.failure,
     backend: context?.backend,
   })

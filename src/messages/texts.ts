@@ -35,6 +35,7 @@ export interface Fact {
   beat?: Notification['beat']
   gap?: Notification['gap']
   refusal?: Notification['refusal']
+  silence?: Notification['silence']
   failure?: Failure
   backend?: Backend
 }
@@ -80,7 +81,7 @@ export interface OtherNumbers {
 /** Every text of a message in one language. Functions take raw numbers in the signals' units and safe text. */
 export interface Catalogue {
   format: NumberFormat
-  rules: Record<RuleId | 'state-broken', RuleTexts>
+  rules: Record<RuleId | 'state-broken' | 'silence', RuleTexts>
   failures: Record<Failure['kind'], FailureTexts>
   verdicts: Record<VerdictKind, (verdict: Verdict, also: { restarted: boolean }) => string>
   advice: { [K in Advice['key']]: (advice: Extract<Advice, { key: K }>) => string }

@@ -1,5 +1,5 @@
 import { CATALOGUES } from '../messages/compose.ts'
-import { foreign } from '../messages/outside-text.ts'
+import { sanitizeText } from '../messages/sanitize.ts'
 import type { DerivedSignal } from '../model/notification.ts'
 import { spark } from './chart-svg.ts'
 import { type Reader, timeOf } from './document.ts'
@@ -36,7 +36,7 @@ export function endpointRow(endpoint: EndpointView, reader: Reader): string {
     ...state,
     ...others.slice(0, BESIDE),
     ...(endpoint.gpus.length > 1 ? [`${endpoint.gpus.length} GPU`] : []),
-    ...(model === undefined ? [] : [`<i>${escapeHtml(foreign(model, 40))}</i>`]),
+    ...(model === undefined ? [] : [`<i>${escapeHtml(sanitizeText(model, 40))}</i>`]),
   ]
   const chart = charts[0] && isMoving(charts[0]) ? spark(charts[0]) : ''
   const name = `<b>${escapeHtml(endpoint.name)}</b>`

@@ -1,5 +1,5 @@
 import { CATALOGUES } from '../messages/compose.ts'
-import { foreign } from '../messages/outside-text.ts'
+import { sanitizeText } from '../messages/sanitize.ts'
 import { chartSvg } from './chart-svg.ts'
 import { type Reader, timeOf } from './document.ts'
 import { escapeHtml } from './html.ts'
@@ -24,7 +24,7 @@ export function fireCard(
     return `<li class="r x"><h3>${title}</h3><span class="m">${beside}</span></li>`
   }
   const sentences = told.map(({ now, sign }, index) => `${index === 0 ? '' : `${sign} `}${escapeHtml(now)}`)
-  const model = endpoint.model === undefined ? owner.name : `${owner.name}, ${foreign(endpoint.model, 60)}`
+  const model = endpoint.model === undefined ? owner.name : `${owner.name}, ${sanitizeText(endpoint.model, 60)}`
   const verdict = verdictOf(fire, reader)
   const figure = fire.chart && isKnown(fire.chart) ? figureOf(fire.chart, reader) : ''
   return `<li class="f${quiet.length > 0 ? ' q' : ''}${figure === '' ? '' : ' w'}"><div><h3 class="bad">${title}</h3><p>${sentences.join(' ')}</p>${verdict === undefined ? '' : `<p>${escapeHtml(verdict)}</p>`}<p class="m">${[...quiet, since, escapeHtml(model)].join(' · ')}</p></div>${figure}</li>`
@@ -32,7 +32,7 @@ export function fireCard(
 
 function heldBy({ quiet }: EndpointView, { acknowledged }: Fire, reader: Reader): string[] {
   const words = PAGE_WORDS[reader.language]
-  const who = (by: string) => escapeHtml(words.by(foreign(by, 60)))
+  const who = (by: string) => escapeHtml(words.by(sanitizeText(by, 60)))
   const lines = [
     ...(acknowledged ? [words.acknowledged(who(acknowledged.by), timeOf(acknowledged.at, reader))] : []),
     ...(quiet?.kind === 'maintenance' ? [words.maintenance(timeOf(quiet.until, reader))] : []),

@@ -2,7 +2,7 @@ import type { Backend } from '../model/backend.ts'
 import type { DerivedSignal, Numbers, Verdict } from '../model/notification.ts'
 import type { Readings, Signal } from '../model/signals.ts'
 import { mainSignal, type Snapshot } from '../rules/snapshot.ts'
-import { pastWorkOf, workOf } from '../rules/workload.ts'
+import { pastWorkloadOf, workloadOf } from '../rules/workload.ts'
 import { derive } from '../signals/derive.ts'
 import { emptyReadings } from '../signals/readings.ts'
 import { increases, sinceLast } from '../signals/window.ts'
@@ -37,8 +37,8 @@ export function remember(state: EndpointState, backend: Backend, explains: boole
     derived: { numbers, atLeast, faults: [] },
     noProgress: state.stalledRuns > 0,
   }
-  const work = workOf(snapshot as Snapshot)
-  const found = work && verdict(work, pastWorkOf(state, last[0]))
+  const work = workloadOf(snapshot as Snapshot)
+  const found = work && verdict(work, pastWorkloadOf(state, last[0]))
   return { numbers, atLeast, restarted, ...(found ? { verdict: found } : {}) }
 }
 

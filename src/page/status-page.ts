@@ -1,4 +1,4 @@
-import { foreign } from '../messages/outside-text.ts'
+import { sanitizeText } from '../messages/sanitize.ts'
 import { documentOf, type Reader, timeOf } from './document.ts'
 import { endpointRow } from './endpoint-row.ts'
 import { fireCard } from './fire-card.ts'
@@ -102,8 +102,8 @@ function footer(
   const silences = view.functions.flatMap((owner) =>
     owner.silences.map(({ scope, name, until, by, comment }) => {
       const what = escapeHtml(words.silenceOf(scope, name ?? owner.name))
-      const why = comment === undefined ? '' : `: ${escapeHtml(foreign(comment, 200))}`
-      return `<li><b>${what}</b> ${words.silenced(timeOf(until, reader))} ${escapeHtml(words.by(foreign(by, 60)))}${why}</li>`
+      const why = comment === undefined ? '' : `: ${escapeHtml(sanitizeText(comment, 200))}`
+      return `<li><b>${what}</b> ${words.silenced(timeOf(until, reader))} ${escapeHtml(words.by(sanitizeText(by, 60)))}${why}</li>`
     }),
   )
   const watchers = view.functions.map(({ name, ranAt, waiting }) => {

@@ -1,9 +1,10 @@
 import { CATALOGUES } from '../messages/compose.ts'
-import type { NumberTexts } from '../messages/numbers.ts'
-import { clean } from '../messages/sanitize.ts'
+import type { NumberFormat } from '../messages/number-format.ts'
+import { sanitizeAll } from '../messages/sanitize.ts'
 import { headlineOf, nowOf, textsOf } from '../messages/sentence.ts'
 import type { Language } from '../model/config.ts'
 import type { DerivedSignal, Notification } from '../model/notification.ts'
+import { signOf } from '../rules/rules.ts'
 import type { PageWords } from './words.ts'
 import { wordsEn } from './words-en.ts'
 import { wordsRu } from './words-ru.ts'
@@ -13,11 +14,11 @@ export const PAGE_WORDS: Record<Language, PageWords> = { en: wordsEn, ru: wordsR
 /** Sign, headline and sentence of an alert as it stands, in the words of the messages. */
 export function wordsOfAlert(alert: Notification, language: Language): { sign: string; headline: string; now: string } {
   const catalogue = CATALOGUES[language]
-  const note = clean(alert, false)
+  const [note = alert] = sanitizeAll([alert], false).title
   const texts = textsOf(note.rule, catalogue)
   // Another version's rule has no words here.
   if (texts === undefined) return { sign: '🔔', headline: note.rule, now: '' }
-  return { sign: texts.sign, headline: texts.still ?? headlineOf(note, catalogue), now: nowOf(note, catalogue) }
+  return { sign: signOf(note.rule), headline: texts.still ?? headlineOf(note, catalogue), now: nowOf(note, catalogue) }
 }
 
 /** A rule as a headline, without its numbers. */
@@ -26,22 +27,22 @@ export function headlineOfRule(rule: string, language: Language): string {
   return texts === undefined ? rule : (texts.still ?? texts.headline({}))
 }
 
-export function numbersOf(language: Language): NumberTexts {
-  return CATALOGUES[language].numbers
+export function numbersOf(language: Language): NumberFormat {
+  return CATALOGUES[language].format
 }
 
 /** A signal's value with its unit, as a person reads it. */
 export function valueText(signal: DerivedSignal, value: number, language: Language): string {
-  const { numbers } = CATALOGUES[language]
+  const { format } = CATALOGUES[language]
   switch (unitOf(signal)) {
     case 'share':
-      return numbers.percent(value)
+      return format.percent(value)
     case 'seconds':
-      return numbers.seconds(value)
+      return format.seconds(value)
     case 'rate':
-      return numbers.large(value)
+      return format.large(value)
     case 'count':
-      return numbers.count(value)
+      return format.count(value)
   }
 }
 

@@ -2,8 +2,9 @@ import type { Backend } from '../model/backend.ts'
 import { defined } from '../model/defined.ts'
 import type { DerivedSignal, Notification } from '../model/notification.ts'
 import type { Rule } from '../model/rule.ts'
-import { usualInterval } from '../rules/evaluate.ts'
 import { mainSignal } from '../rules/snapshot.ts'
+import { usualInterval } from '../rules/watcher.ts'
+import { ruleOf, subjectOf } from '../state/alert-key.ts'
 import type { Alert, EndpointState, State } from '../state/schema.ts'
 import { incidentOf, type Place, quietAt } from '../state/silences.ts'
 import { type Remembered, remember } from './remembered.ts'
@@ -58,7 +59,7 @@ function endpointOf(endpoint: EndpointState, around: Surroundings): EndpointView
   const remembered = remember(endpoint, backend, firing.length > 0)
   const charts = chartsOf(endpoint, backend, settings.rules)
   const pending = Object.entries(endpoint.alerts).flatMap(([key, { phase }]) =>
-    phase === 'pending' ? [key.split('@', 1)[0] ?? key] : [],
+    phase === 'pending' ? [ruleOf(key)] : [],
   )
   return {
     name,
@@ -119,8 +120,8 @@ function alertNow(
   endpoint: EndpointState,
   { backend, settings, remembered, now }: Surroundings & { remembered: Remembered },
 ): Notification {
-  const at = key.indexOf('@')
-  const [id, subject] = at < 0 ? [key, undefined] : [key.slice(0, at), key.slice(at + 1)]
+  const id = ruleOf(key)
+  const subject = subjectOf(key)
   const rule = settings.rules.get(id)
   const signal = signalOfRule(id, backend)
   const value = id === 'down' ? endpoint.failures : signal === undefined ? undefined : remembered.numbers[signal]

@@ -1,4 +1,4 @@
-import { n } from '../messages/en/numbers.ts'
+import { n } from '../messages/en/phrases.ts'
 import type { PageWords } from './words.ts'
 
 const endpoints = (count: number) => `${n.count(count)} ${n.plural(count, { one: 'endpoint', other: 'endpoints' })}`

@@ -1,4 +1,4 @@
-import { n } from '../messages/ru/numbers.ts'
+import { n } from '../messages/ru/phrases.ts'
 import type { PageWords } from './words.ts'
 
 const endpoints = (count: number) =>

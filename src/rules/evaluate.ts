@@ -184,7 +184,8 @@ function stillConfigured(outbox: readonly Outgoing[], config: Config): Outgoing[
   const byName = new Map(config.endpoints.map((endpoint) => [endpoint.name, endpoint]))
   return outbox.filter(({ notification: { endpoint, rule } }) => {
     // About the watcher itself. A rule that this version does not know would have no words.
-    if (endpoint === undefined) return rule === 'state-broken' || ruleNamed(rule)?.about === 'watcher'
+    if (endpoint === undefined)
+      return rule === 'state-broken' || rule === 'silence' || ruleNamed(rule)?.about === 'watcher'
     const configured = byName.get(endpoint)
     return configured?.rules.some((r) => r.id === rule) ?? false
   })

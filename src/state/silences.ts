@@ -1,5 +1,6 @@
 import type { Endpoint } from '../model/config.ts'
 import type { Notification } from '../model/notification.ts'
+import { ruleOf, subjectOf } from './alert-key.ts'
 import { maintenanceAt } from './maintenance.ts'
 import { enqueue, isClaimed } from './outbox.ts'
 import type { Alert, EndpointState, Silence, State } from './schema.ts'
@@ -66,7 +67,7 @@ export function wake(
 ): { state: State; woken: ReadonlySet<string> } {
   const silences = state.silences ?? []
   const lasting = silences.filter(({ until }) => until > now)
-  const before = state.ranAt ?? Number.NEGATIVE_INFINITY
+  const before = state.ranAt ?? 0
   // One that was ended early has its end before this run, perhaps by a clock that is not ours: it is over all the same.
   const over = silences.filter(({ from, until }) => until <= now && from <= before)
   const wasQuiet = (place: Place) =>
@@ -99,9 +100,7 @@ function withRemindersDue(name: string, state: EndpointState, acknowledged: Stat
 
 /** The id of the incident that an alert of an endpoint is, as its notifications carry it. @param key as in the state: `rule` or `rule@subject`. */
 export function incidentOf(endpoint: string, key: string, { firedAt }: Pick<Alert, 'firedAt'>): string {
-  const at = key.indexOf('@')
-  const [rule, subject] = at < 0 ? [key, ''] : [key.slice(0, at), key.slice(at + 1)]
-  return `${endpoint}|${rule}|${subject}@${firedAt}`
+  return `${endpoint}|${ruleOf(key)}|${subjectOf(key) ?? ''}@${firedAt}`
 }
 
 /**
@@ -164,7 +163,7 @@ export function addSilence(state: State, silence: Silence, name: string): State 
   const subject = silence.name ?? name
   const incident = `|silence|${subject}@${from}`
   const notification: Notification = {
-    id: `${incident}/told-once/${silence.id}`,
+    id: `${incident}/told-once/${from}`,
     incident,
     reason: 'told-once',
     rule: 'silence',
@@ -172,7 +171,7 @@ export function addSilence(state: State, silence: Silence, name: string): State 
     priority: 4,
     at: from,
     firedAt: from,
-    silence: { until, by, ...(comment === undefined ? {} : { comment }) },
+    silence: { from, until, by, ...(comment === undefined ? {} : { comment }) },
   }
   return { ...state, silences: [...others, silence], outbox: enqueue(state.outbox, [notification], from) }
 }

@@ -132,6 +132,11 @@ export const serverRulesEn = {
     over: 'The watcher runs again',
     todo: () => "Look at the schedule, at errors and throttling of the function, and at this machine's sleep.",
   },
+  silence: {
+    headline: () => 'Silenced',
+    now: silence,
+    over: 'The silence is over',
+  },
   'state-broken': plain(
     'The saved state was unreadable',
     'The broken state was put aside and watching started anew: baselines are being learned, open alerts may be told again.',
@@ -182,6 +187,13 @@ function heartbeatHeadline({ beat }: Fact): string {
 function gap({ gap: span }: Fact): string {
   if (!span) return 'The watcher itself did not run for a while.'
   return `Nothing was watched for ${n.lasted(span.length)}; a run is due every ${n.lasted(span.interval)}.`
+}
+
+function silence({ silence: what }: Fact): string {
+  if (!what) return 'Nothing is pushed for a while.'
+  const why = what.comment === undefined ? '' : `, “${what.comment}”`
+  const who = what.by === 'link' ? 'by a link' : `by ${what.by}`
+  return `No pushes until ${n.clock(what.until, what.from)} (${who}${why}). What still fires then is told.`
 }
 
 function whatIsMissing({ missing, signals, doubted, sources }: Fact): string | undefined {

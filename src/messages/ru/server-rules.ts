@@ -135,6 +135,11 @@ export const serverRulesRu = {
     over: 'Наблюдение идёт',
     todo: () => 'Смотрите расписание, ошибки и троттлинг функции; локально — не засыпала ли машина.',
   },
+  silence: {
+    headline: () => 'Заглушено',
+    now: silence,
+    over: 'Заглушение закончилось',
+  },
   'state-broken': plain(
     'Сохранённое состояние не читалось',
     'Испорченное состояние отложено, наблюдение началось заново: обычные значения ещё набираются, об открытых тревогах можем сообщить повторно.',
@@ -182,6 +187,13 @@ function heartbeat({ beat }: Fact): string {
 function heartbeatHeadline({ beat }: Fact): string {
   if (beat?.failed) return 'Воркер сообщил о сбое'
   return beat?.never ? 'Воркер ни разу не отметился' : 'Воркер молчит'
+}
+
+function silence({ silence: what }: Fact): string {
+  if (!what) return 'Какое-то время пушей не будет.'
+  const why = what.comment === undefined ? '' : `, «${what.comment}»`
+  const who = what.by === 'link' ? 'по ссылке' : what.by
+  return `Пушей не будет до ${n.clock(what.until, what.from)} (${who}${why}). Что тогда ещё продолжится, о том сообщим.`
 }
 
 function gap({ gap: span }: Fact): string {
