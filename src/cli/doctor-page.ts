@@ -7,7 +7,7 @@ import { openStore } from '../store/open.ts'
 /** Says what the page would show, and prints the links to hand out. @returns the exit code: 1 when something is in its way. */
 export async function doctorPage(env = process.env): Promise<number> {
   const parsed = parsePage(env, { lambda: false })
-  if ('problems' in parsed) {
+  if (!parsed.ok) {
     console.error(new ConfigError(parsed.problems).message)
     return 1
   }

@@ -1,4 +1,5 @@
 import type { Language, LogLevel, PageLinks, StateConfig } from '../model/config.ts'
+import type { Fallible } from '../model/fallible.ts'
 import type { Environment } from './environment.ts'
 import { environmentOf, isSet, read } from './environment.ts'
 import { GENERAL } from './settings.ts'
@@ -24,7 +25,7 @@ export interface PageConfig {
 export function parsePage(
   variables: Readonly<Record<string, string | undefined>>,
   { lambda }: { lambda: boolean },
-): { config: PageConfig } | { problems: string[] } {
+): Fallible<{ config: PageConfig }, { problems: string[] }> {
   const env = environmentOf(variables)
   const secrets = read(env, 'PAGE_SECRET', GENERAL.PAGE_SECRET)
   for (const secret of secrets ?? []) env.secrets.add(secret)
@@ -41,7 +42,7 @@ export function parsePage(
     logLevel: read(env, 'LOG_LEVEL', GENERAL.LOG_LEVEL),
     masked: [...env.secrets],
   }
-  return env.problems.size > 0 ? { problems: [...env.problems] } : { config }
+  return env.problems.size > 0 ? { ok: false, problems: [...env.problems] } : { ok: true, config }
 }
 
 /** What a watcher needs to put links into its pushes; `undefined` where there is no page. */

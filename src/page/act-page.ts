@@ -1,3 +1,4 @@
+import { sanitizeText } from '../messages/sanitize.ts'
 import { documentOf, type Reader, timeOf } from './document.ts'
 import { fireCard } from './fire-card.ts'
 import { escapeHtml } from './html.ts'
@@ -46,12 +47,30 @@ export function actPage(
     ...(silenced ? [button('end', words.act.end)] : []),
     `<p class="m">${words.act.silenceMeans(listed)}</p>`,
   ]
-  const body = `<div class="n"><header><h1>🔔 ${words.title}</h1><p>${listed}</p><p class="at">${words.asOf(timeOf(view.now, reader))} ${escapeHtml(reader.timezone)}</p></header><main>${said(done, reader)}<ol>${cards}</ol>${over}<h2 id="w">${words.act.heading}</h2><form method="post" aria-labelledby="w">${buttons.join('')}</form><p class="m">${words.act.what}</p></main></div>`
+  const body = `<div class="n"><header><h1>🔔 ${words.title}</h1><p>${listed}</p><p class="at">${words.asOf(timeOf(view.now, reader))} ${escapeHtml(reader.timezone)}</p></header><main>${done ? said(done, reader) : holding(view, names, reader)}<ol>${cards}</ol>${over}<h2 id="w">${words.act.heading}</h2><form method="post" aria-labelledby="w">${buttons.join('')}</form><p class="m">${words.act.what}</p></main></div>`
   return documentOf(`${names.join(', ')} · ${words.title}`, body, reader)
 }
 
-function said(done: Done | undefined, reader: Reader): string {
-  if (done === undefined) return ''
+/** What somebody has done already, whoever it was. */
+function holding(view: PageView, names: readonly string[], reader: Reader): string {
+  const words = PAGE_WORDS[reader.language]
+  const taken = firesOf(view).flatMap(({ fire }) => fire.acknowledged ?? [])
+  const silences = view.functions.flatMap((one) =>
+    one.silences.filter(({ scope, name = '' }) => scope === 'endpoint' && names.includes(name)),
+  )
+  const last = silences.sort((a, b) => b.until - a.until)[0]
+  const lines = [
+    ...taken.slice(0, 1).map(({ at, by }) => words.acknowledged(byWhom(by, reader), timeOf(at, reader))),
+    ...(last ? [`${words.silenced(timeOf(last.until, reader))} ${byWhom(last.by, reader)}`] : []),
+  ]
+  return lines.map((line) => `<p class="say" role="status">${line}</p>`).join('')
+}
+
+function byWhom(by: string, { language }: Reader): string {
+  return escapeHtml(PAGE_WORDS[language].by(sanitizeText(by, 60)))
+}
+
+function said(done: Done, reader: Reader): string {
   const { act } = PAGE_WORDS[reader.language]
   const bad = done.kind === 'failed' || done.kind === 'unknown'
   return `<p class="say${bad ? ' bad' : ''}" role="status">${textOf(done, act, reader)}</p>`

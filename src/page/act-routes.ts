@@ -26,6 +26,10 @@ export async function choose(request: PageRequest, claim: Claim, token: string, 
   const wanted = new URLSearchParams(request.body).get('do')
   const choice = CHOICES.find((one) => one === wanted)
   const done = choice ? await write(choice, claim, token, owner, parts) : ({ kind: 'unknown' } as const)
+  // A browser is sent back to the page, which says what holds: its back button then never asks to send a form again.
+  if (request.headers['sec-fetch-mode'] === 'navigate' && done.kind !== 'unknown' && done.kind !== 'failed') {
+    return { status: 303, headers: { ...ALWAYS, location: request.path.split('/').at(-1) ?? '' }, body: '' }
+  }
   const loaded = await loadOne(parts.store, owner)
   if (!loaded) return nothing()
   const status = done.kind === 'unknown' ? 400 : done.kind === 'failed' ? 503 : 200

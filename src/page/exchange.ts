@@ -12,7 +12,7 @@ export interface PageRequest {
 }
 
 export interface PageAnswer {
-  status: 200 | 400 | 403 | 404 | 413 | 503
+  status: 200 | 303 | 400 | 403 | 404 | 413 | 503
   headers: Record<string, string>
   body: string | Buffer
 }

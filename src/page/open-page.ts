@@ -18,7 +18,7 @@ export interface OpenPage {
 /** The page with its real parts: environment, clock, store and log. @throws {ConfigError} at once. */
 export function openPage(env: Variables, place: { lambda: boolean }): OpenPage {
   const parsed = parsePage(env, place)
-  if ('problems' in parsed) throw new ConfigError(parsed.problems)
+  if (!parsed.ok) throw new ConfigError(parsed.problems)
   const { config } = parsed
   const log = createLog(config.logLevel, config.masked, (line) => console.log(line), Date.now)
   const store = openStore(config.state)

@@ -13,6 +13,8 @@ export interface PageParts {
   store: Store
   /** Epoch milliseconds. */
   now: number
+  /** Seconds after which the status page asks for itself again, where that is not a minute. */
+  refresh?: number
   settingsOf(backend: Backend): (endpoint: string, names: readonly string[]) => EndpointSettings
 }
 

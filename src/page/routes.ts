@@ -48,6 +48,9 @@ async function route(request: PageRequest, parts: PageParts, isRead: boolean): P
   return nothing()
 }
 
+/** Seconds. */
+const REFRESH = 60
+
 const PLACES = {
   status: /^\/s\/([\w.-]+)$/,
   act: /^\/a\/([\w.-]+)$/,
@@ -74,7 +77,7 @@ async function status(request: PageRequest, parts: PageParts): Promise<PageAnswe
   const [secret = ''] = parts.config.secrets
   const base = { url: parts.config.url ?? originOf(request), secret }
   const badges = view.functions.map(({ name }) => ({ of: name, url: badgeLink(base, name) }))
-  return say(200, HTML, statusPage(view, readerOf(parts), badges))
+  return say(200, HTML, statusPage(view, readerOf(parts), { badges, refresh: parts.refresh ?? REFRESH }))
 }
 
 /** As the reader's own browser reached us. */

@@ -7,8 +7,6 @@ import { numbersOf, PAGE_WORDS } from './texts.ts'
 import { type EndpointView, type FunctionView, firesOf, type PageView } from './view.ts'
 import type { PageWords } from './words.ts'
 
-/** Seconds after which the page asks for itself again. */
-const REFRESH = 60
 /** So many fires have a card with a chart, the next ones a row, the rest are folded. */
 const CARDS = 3
 const ROWS = 12
@@ -17,8 +15,12 @@ const OPEN_AT_MOST = 40
 
 type Fires = ReturnType<typeof firesOf>
 
-/** @param badges addresses of badges, by what they are of. */
-export function statusPage(view: PageView, reader: Reader, badges: readonly { of: string; url: string }[]): string {
+/** @param beside.badges addresses of badges, by what they are of. @param beside.refresh seconds after which it asks for itself again. */
+export function statusPage(
+  view: PageView,
+  reader: Reader,
+  { badges, refresh }: { badges: readonly { of: string; url: string }[]; refresh: number },
+): string {
   const words = PAGE_WORDS[reader.language]
   const fires = firesOf(view)
   const endpoints = view.functions.flatMap((one) => one.endpoints)
@@ -27,7 +29,7 @@ export function statusPage(view: PageView, reader: Reader, badges: readonly { of
   const colour = endpoints.length === 0 ? 'warn' : fires.length === 0 ? 'ok' : fires.length === taken ? 'warn' : 'bad'
   const nothing = view.functions.length === 0 && view.broken.length === 0 ? `<p class="m">${words.nothingYet}</p>` : ''
   const body = `<a class="skip" href="#e">${words.skip}</a><header><h1>🔔 ${words.title}</h1><p class="${colour}">${summary}</p><p class="at">${words.asOf(timeOf(view.now, reader))} ${escapeHtml(reader.timezone)}</p></header><main>${warnings(view, reader, words)}${nothing}${fireSection(fires, reader, words)}${groups(view, endpoints.length, reader, words)}</main>${footer(view, reader, words, badges)}`
-  return documentOf(`${summary} · ${words.title}`, body, reader, REFRESH)
+  return documentOf(`${summary} · ${words.title}`, body, reader, refresh)
 }
 
 /** What makes the page itself doubtful stands before all else. */

@@ -26,7 +26,7 @@ export function createWorld(env: Record<string, string> = {}) {
     ...env,
   }
   const parsed = parseConfig('vllm', variables, { lambda: false })
-  if ('problems' in parsed) throw new Error(parsed.problems.join('\n'))
+  if (!parsed.ok) throw new Error(parsed.problems.join('\n'))
   const { config } = parsed
   let runs = 0
   let finished = 1_000
