@@ -3,6 +3,7 @@ import { sanitizeText } from '../messages/sanitize.ts'
 import type { DerivedSignal } from '../model/notification.ts'
 import { spark } from './chart-svg.ts'
 import { type Reader, timeOf } from './document.ts'
+import { figureOf } from './figure.ts'
 import { escapeHtml } from './html.ts'
 import { headlineOfRule, PAGE_WORDS, valueText } from './texts.ts'
 import type { EndpointView } from './view.ts'
@@ -23,12 +24,11 @@ const SHOWN: readonly DerivedSignal[] = [
 /** Beside the first one. */
 const BESIDE = 4
 
-/** One endpoint in one row: name, course and value of its main signal, and what else is known. */
-export function endpointRow(endpoint: EndpointView, reader: Reader): string {
-  const { numbers, charts, model } = endpoint
+/** One endpoint in one row: name, course and value of its main signal, and what else is known; with room, its charts below. */
+export function endpointRow(endpoint: EndpointView, reader: Reader, hasRoom: boolean): string {
+  const { charts, model } = endpoint
   const words = PAGE_WORDS[reader.language]
-  const known = SHOWN.filter((signal) => numbers[signal] !== undefined && isTelling(signal, numbers[signal] ?? 0))
-  const [main, ...others] = known.map((signal) => signalText(signal, endpoint, reader))
+  const [main, ...others] = numberTexts(endpoint, reader)
   const state = stateOf(endpoint, reader)
   const value =
     main === undefined ? `<span class="v bad">${down(endpoint, reader)}</span>` : `<span class="v">${main}</span>`
@@ -38,13 +38,22 @@ export function endpointRow(endpoint: EndpointView, reader: Reader): string {
     ...(endpoint.gpus.length > 1 ? [`${endpoint.gpus.length} GPU`] : []),
     ...(model === undefined ? [] : [`<i>${escapeHtml(sanitizeText(model, 40))}</i>`]),
   ]
-  const chart = charts[0] && isMoving(charts[0]) ? spark(charts[0]) : ''
+  const chart = !hasRoom && charts[0] && isMoving(charts[0]) ? spark(charts[0]) : ''
+  const figures = hasRoom ? charts.filter(isMoving).map((one) => figureOf(one, reader)) : []
+  const below = figures.length > 0 ? `<div class="k">${figures.join('')}</div>` : ''
   const name = `<b>${escapeHtml(endpoint.name)}</b>`
   const none = endpoint.up === undefined ? `<span class="v m">${words.notAsked}</span>` : value
-  return `<li class="r${chart === '' ? ' g' : ''}">${name}${chart}${none}<span class="m">${beside.join(' · ')}</span></li>`
+  return `<li class="r${chart === '' ? ' g' : ''}">${name}${chart}${none}<span class="m">${beside.join(' · ')}</span>${below}</li>`
 }
 
-function isMoving({ points }: EndpointView['charts'][number]): boolean {
+/** The numbers of an endpoint in words, the main one first. */
+export function numberTexts(endpoint: EndpointView, reader: Reader): string[] {
+  const { numbers } = endpoint
+  const known = SHOWN.filter((signal) => numbers[signal] !== undefined && isTelling(signal, numbers[signal] ?? 0))
+  return known.map((signal) => signalText(signal, endpoint, reader))
+}
+
+export function isMoving({ points }: EndpointView['charts'][number]): boolean {
   return points.filter(([, value]) => value !== null).length > 1
 }
 

@@ -1,10 +1,11 @@
 import { CATALOGUES } from '../messages/compose.ts'
 import { sanitizeText } from '../messages/sanitize.ts'
-import { chartSvg } from './chart-svg.ts'
 import { type Reader, timeOf } from './document.ts'
+import { isMoving, numberTexts } from './endpoint-row.ts'
+import { figureOf } from './figure.ts'
 import { escapeHtml } from './html.ts'
-import { numbersOf, PAGE_WORDS, valueText, wordsOfAlert } from './texts.ts'
-import type { Chart, EndpointView, Fire, firesOf } from './view.ts'
+import { numbersOf, PAGE_WORDS, wordsOfAlert } from './texts.ts'
+import type { EndpointView, Fire, firesOf } from './view.ts'
 
 /** What fires at one endpoint: with its chart and its verdict as a card, in two lines as a row. */
 export function fireCard(
@@ -26,8 +27,10 @@ export function fireCard(
   const sentences = told.map(({ now, sign }, index) => `${index === 0 ? '' : `${sign} `}${escapeHtml(now)}`)
   const model = endpoint.model === undefined ? owner.name : `${owner.name}, ${sanitizeText(endpoint.model, 60)}`
   const verdict = verdictOf(fire, reader)
-  const figure = fire.chart && isKnown(fire.chart) ? figureOf(fire.chart, reader) : ''
-  return `<li class="f${quiet.length > 0 ? ' q' : ''}${figure === '' ? '' : ' w'}"><div><h3 class="bad">${title}</h3><p>${sentences.join(' ')}</p>${verdict === undefined ? '' : `<p>${escapeHtml(verdict)}</p>`}<p class="m">${[...quiet, since, escapeHtml(model)].join(' · ')}</p></div>${figure}</li>`
+  const beside = numberTexts(endpoint, reader)
+  const numbers = beside.length === 0 ? '' : `<p class="m b">${beside.join(' · ')}</p>`
+  const figure = fire.chart && isMoving(fire.chart) ? figureOf(fire.chart, reader) : ''
+  return `<li class="f${quiet.length > 0 ? ' q' : ''}${figure === '' ? '' : ' w'}"><div><h3 class="bad">${title}</h3><p>${sentences.join(' ')}</p>${verdict === undefined ? '' : `<p>${escapeHtml(verdict)}</p>`}<p class="m">${[...quiet, since, escapeHtml(model)].join(' · ')}</p>${numbers}</div>${figure}</li>`
 }
 
 function heldBy({ quiet }: EndpointView, { acknowledged }: Fire, reader: Reader): string[] {
@@ -45,24 +48,4 @@ function heldBy({ quiet }: EndpointView, { acknowledged }: Fire, reader: Reader)
 
 function verdictOf({ verdict, restarted }: Fire, { language }: Reader): string | undefined {
   return verdict && CATALOGUES[language].verdicts[verdict.kind](verdict, { restarted })
-}
-
-function isKnown({ points }: Chart): boolean {
-  return points.filter(([, value]) => value !== null).length > 1
-}
-
-export function figureOf(chart: Chart, reader: Reader): string {
-  const caption = captionOf(chart, reader)
-  return `<figure>${chartSvg(chart, escapeHtml(caption))}<figcaption aria-hidden="true">${escapeHtml(caption)}</figcaption></figure>`
-}
-
-/** `waiting 3 → 42 in 15 min, limit 20`. */
-function captionOf({ signal, points, limit }: Chart, { language }: Reader): string {
-  const words = PAGE_WORDS[language]
-  const values = points.flatMap(([, value]) => value ?? [])
-  const text = (value: number | undefined) => valueText(signal, value ?? 0, language)
-  const span = (points.at(-1)?.[0] ?? 0) - (points[0]?.[0] ?? 0)
-  const course = words.course(text(values[0]), text(values.at(-1)), numbersOf(language).lasted(span))
-  const end = limit === undefined ? '' : `, ${words.limit(text(limit))}`
-  return `${words.signal[signal] ?? signal} ${course}${end}`
 }

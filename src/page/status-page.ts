@@ -10,6 +10,8 @@ import type { PageWords } from './words.ts'
 /** So many fires have a card with a chart, the next ones a row, the rest are folded. */
 const CARDS = 3
 const ROWS = 12
+/** So few endpoints have room for their charts. */
+const LARGE_AT_MOST = 4
 /** With more endpoints, groups that are well are folded. */
 const OPEN_AT_MOST = 40
 
@@ -28,7 +30,8 @@ export function statusPage(
   const summary = words.summary(fires.length, endpoints.length, taken)
   const colour = endpoints.length === 0 ? 'warn' : fires.length === 0 ? 'ok' : fires.length === taken ? 'warn' : 'bad'
   const nothing = view.functions.length === 0 && view.broken.length === 0 ? `<p class="m">${words.nothingYet}</p>` : ''
-  const body = `<a class="skip" href="#e">${words.skip}</a><header><h1>🔔 ${words.title}</h1><p class="${colour}">${summary}</p><p class="at">${words.asOf(timeOf(view.now, reader))} ${escapeHtml(reader.timezone)}</p></header><main>${warnings(view, reader, words)}${nothing}${fireSection(fires, reader, words)}${groups(view, endpoints.length, reader, words)}</main>${footer(view, reader, words, badges)}`
+  const rest = groups(view, endpoints.length, reader, words)
+  const body = `${rest === '' ? '' : `<a class="skip" href="#e">${words.skip}</a>`}<header><h1>🔔 ${words.title}</h1><p class="${colour}">${summary}</p><p class="at">${words.asOf(timeOf(view.now, reader))} ${escapeHtml(reader.timezone)}</p></header><main>${warnings(view, reader, words)}${nothing}${fireSection(fires, reader, words)}${rest}</main>${footer(view, reader, words, badges)}`
   return documentOf(`${summary} · ${words.title}`, body, reader, refresh)
 }
 
@@ -67,13 +70,14 @@ interface Group {
 
 /** What fires stands above, and not once more here. */
 function groups(view: PageView, total: number, reader: Reader, words: PageWords): string {
-  if (total === 0) return ''
+  // What fires stands above: perhaps all of it.
+  if (view.functions.every((one) => one.endpoints.every(({ fire }) => fire))) return ''
   const several = view.functions.length > 1
   const sections = view.functions
     .flatMap(groupsOf)
     .filter(({ endpoints }) => endpoints.length > 0)
     .map(({ name, owner, endpoints, total: all }) => {
-      const rows = endpoints.map((endpoint) => endpointRow(endpoint, reader)).join('')
+      const rows = endpoints.map((endpoint) => endpointRow(endpoint, reader, total <= LARGE_AT_MOST)).join('')
       const title = several && name !== owner.name ? `${owner.name} · ${name}` : name
       const open = total <= OPEN_AT_MOST ? ' open' : ''
       return `<details${open}><summary>${escapeHtml(title)} <small>${words.group(all, all - endpoints.length)}</small></summary><ul>${rows}</ul></details>`
