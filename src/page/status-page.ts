@@ -80,9 +80,17 @@ function groups(view: PageView, total: number, reader: Reader, words: PageWords)
       const rows = endpoints.map((endpoint) => endpointRow(endpoint, reader, total <= LARGE_AT_MOST)).join('')
       const title = several && name !== owner.name ? `${owner.name} · ${name}` : name
       const open = total <= OPEN_AT_MOST ? ' open' : ''
-      return `<details${open}><summary>${escapeHtml(title)} <small>${words.group(all, all - endpoints.length)}</small></summary><ul>${rows}</ul></details>`
+      return `<details${open}><summary>${escapeHtml(title)} <small>${words.group(all, all - endpoints.length)}${inside(endpoints, words)}</small></summary><ul>${rows}</ul></details>`
     })
-  return `<section id="e" aria-labelledby="h"><h2 id="h">${words.endpoints}</h2>${sections.join('')}</section>`
+  const folded = total > OPEN_AT_MOST ? ' class="o"' : ''
+  return `<section id="e" aria-labelledby="h"><h2 id="h">${words.endpoints}</h2><div${folded}>${sections.join('')}</div></section>`
+}
+
+/** How many requests wait in a group, all together. */
+function inside(endpoints: readonly EndpointView[], words: PageWords): string {
+  const waiting = endpoints.flatMap(({ numbers }) => numbers.waiting ?? [])
+  if (waiting.length < 2) return ''
+  return ` · ${waiting.reduce((sum, one) => sum + one, 0)} ${words.signal.waiting}`
 }
 
 /** Endpoints of one group together; those without a group under the name of their function. */

@@ -25,6 +25,7 @@ svg{display:block;overflow:visible}
 svg path{fill:none;stroke:var(--ink);stroke-width:1.5;vector-effect:non-scaling-stroke;stroke-linejoin:round;stroke-linecap:round}
 .c{width:100%;height:34px;margin-top:3px}.c .a{fill:var(--ink);stroke:none;opacity:.14}.c .l{stroke:var(--bad);stroke-dasharray:4 3;stroke-width:1.2}
 .s{width:60px;height:16px;grid-area:s;align-self:center}
+.o{display:grid;grid-template-columns:repeat(auto-fill,minmax(240px,1fr));gap:0 22px}.o details[open]{grid-column:1/-1}
 details{border-bottom:1px solid var(--line)}
 summary{cursor:pointer;padding:3px 0;font-weight:600}summary small{font-weight:400}
 .r{display:grid;grid-template:"n s v" auto "m m m" auto/1fr 60px minmax(84px,auto);gap:0 10px;padding:2px 0 3px;border-top:1px solid var(--line);align-items:baseline}

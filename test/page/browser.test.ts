@@ -97,7 +97,9 @@ describe.skipIf(!existsSync(CHROMIUM))('in a browser (skipped where Chromium is 
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(size.width)
       expect(await page.evaluate(FAINT)).toEqual([])
       expect(complaints).toEqual([])
-      const bottom = await page.evaluate('(document.querySelector("#e") ?? document.querySelector("main")).getBoundingClientRect().bottom')
+      const bottom = await page.evaluate(
+        '(document.querySelector("#e") ?? document.querySelector("main")).getBoundingClientRect().bottom',
+      )
       if (name.startsWith('10')) expect(bottom, 'ten endpoints in one screen').toBeLessThanOrEqual(size.height)
       await page.close()
     })
