@@ -36,7 +36,7 @@ const HOUSE = [
 /** What a run judges with: the same input, the same output. */
 const PURE = [
   /^src\/(model|config|backends|signals|rules|verdict|messages)\//,
-  /^src\/state\/(schema|migrate|outbox|silences|maintenance)\.ts$/,
+  /^src\/state\/(schema|migrate|outbox|silences|hold-back|maintenance)\.ts$/,
   /^src\/page\/(?!open-page)/,
   /^src\/push\/notifly\.ts$/,
   /^src\/scrape\/(page|page-reader|sample-line|wanted|select|read|alias-reading|longest-line|gauges|counters|histograms|subjects)\.ts$/,

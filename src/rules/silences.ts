@@ -2,8 +2,9 @@ import type { Config } from '../model/config.ts'
 import type { Observation } from '../model/observation.ts'
 import type { EndpointResult } from '../model/result.ts'
 import { ruleOf } from '../state/alert-key.ts'
+import { holdBack, isAnythingQuiet, LONG_AGO, wake } from '../state/hold-back.ts'
 import type { State } from '../state/schema.ts'
-import { holdBack, incidentOf, isAnythingQuiet, type Place, quietAt, wake } from '../state/silences.ts'
+import { incidentOf, type Place, quietAt } from '../state/silences.ts'
 import { type Evaluation, evaluate } from './evaluate.ts'
 
 /**
@@ -18,9 +19,9 @@ export function evaluateWithSilences(
 ): Evaluation {
   const places = observations.map(({ endpoint }) => endpoint)
   if (!isAnythingQuiet(previous, places)) return evaluate(previous, observations, config, now)
-  const { state: from, woken } = wake(previous, places, now)
-  const evaluation = evaluate(from, remindingOf(observations, woken), config, now)
-  const state = holdBack(evaluation.state, places, now)
+  const { state: from, owed } = wake(previous, places, now)
+  const evaluation = evaluate(from, owed.size > 0 ? reminding(observations, now) : observations, config, now)
+  const state = holdBack(evaluation.state, places, owed, now)
   const byName = new Map(places.map((place) => [place.name, place]))
   return {
     ...evaluation,
@@ -29,18 +30,12 @@ export function evaluateWithSilences(
   }
 }
 
-/** Shorter than the time between any two runs. Milliseconds. */
-const AT_ONCE = 1
-
-/** A rule without reminders has one after a silence: its alert may never have been told. */
-function remindingOf(observations: readonly Observation[], woken: ReadonlySet<string>): readonly Observation[] {
-  if (woken.size === 0) return observations
+/** A rule without reminders has one after a silence, for what was not told since: its alert may never have been told. */
+function reminding(observations: readonly Observation[], now: number): readonly Observation[] {
   return observations.map((observation) => {
-    if (!woken.has(observation.endpoint.name)) return observation
-    const rules = observation.endpoint.rules.map((rule) =>
-      rule.repeat === undefined ? { ...rule, repeat: AT_ONCE } : rule,
-    )
-    return { ...observation, endpoint: { ...observation.endpoint, rules } }
+    const { endpoint } = observation
+    const rules = endpoint.rules.map((rule) => (rule.repeat === undefined ? { ...rule, repeat: now - LONG_AGO } : rule))
+    return { ...observation, endpoint: { ...endpoint, rules } }
   })
 }
 

@@ -2,8 +2,8 @@ import type { Endpoint } from '../model/config.ts'
 import type { Notification } from '../model/notification.ts'
 import { ruleOf, subjectOf } from './alert-key.ts'
 import { maintenanceAt } from './maintenance.ts'
-import { enqueue, isClaimed } from './outbox.ts'
-import type { Alert, EndpointState, Silence, State } from './schema.ts'
+import { enqueue } from './outbox.ts'
+import type { Alert, Silence, State } from './schema.ts'
 
 /** What silences and windows of planned work are asked about. */
 export type Place = Pick<Endpoint, 'name' | 'group' | 'maintenance'>
@@ -36,7 +36,7 @@ export function quietAt(place: Place | undefined, silences: readonly Silence[], 
   return found.sort((a, b) => b.until - a.until)[0]
 }
 
-function covers({ scope, name }: Silence, place: Place | undefined): boolean {
+export function covers({ scope, name }: Silence, place: Place | undefined): boolean {
   switch (scope) {
     case 'function':
       return true
@@ -49,100 +49,9 @@ function covers({ scope, name }: Silence, place: Place | undefined): boolean {
   }
 }
 
-/** Whether there is anything to hold back or to wake: without it a run does nothing of this. */
-export function isAnythingQuiet(state: State, places: readonly Place[]): boolean {
-  const { silences, acknowledged, held } = state
-  return Boolean(silences || acknowledged || held) || places.some(({ maintenance }) => maintenance !== undefined)
-}
-
-/**
- * Before a run decides: silences that are over leave the state, and what still fires in their place is due to be told,
- * as a reminder says it: since when, and how it is now.
- * @returns also the endpoints that are no longer quiet.
- */
-export function wake(
-  state: State,
-  places: readonly Place[],
-  now: number,
-): { state: State; woken: ReadonlySet<string> } {
-  const silences = state.silences ?? []
-  const lasting = silences.filter(({ until }) => until > now)
-  const before = state.ranAt ?? 0
-  // One that was ended early has its end before this run, perhaps by a clock that is not ours: it is over all the same.
-  const over = silences.filter(({ from, until }) => until <= now && from <= before)
-  const wasQuiet = (place: Place) =>
-    over.some((silence) => covers(silence, place)) ||
-    (place.maintenance !== undefined && maintenanceAt(place.maintenance, before) !== undefined)
-  const woken = new Set(
-    places.filter((place) => wasQuiet(place) && !quietAt(place, lasting, now)).map(({ name }) => name),
-  )
-  const endpoints = Object.fromEntries(
-    Object.entries(state.endpoints).map(([name, endpoint]) => [
-      name,
-      woken.has(name) ? withRemindersDue(name, endpoint, state.acknowledged) : endpoint,
-    ]),
-  )
-  const { silences: _, ...rest } = state
-  return { state: { ...rest, endpoints, ...(lasting.length > 0 ? { silences: lasting } : {}) }, woken }
-}
-
-/** Longer ago than any time between reminders. */
-const LONG_AGO = 0
-
-function withRemindersDue(name: string, state: EndpointState, acknowledged: State['acknowledged']): EndpointState {
-  const alerts = Object.entries(state.alerts).map(([key, alert]) =>
-    alert.phase === 'firing' && !acknowledged?.[incidentOf(name, key, alert)]
-      ? [key, { ...alert, lastSentAt: LONG_AGO }]
-      : [key, alert],
-  )
-  return { ...state, alerts: Object.fromEntries(alerts) }
-}
-
 /** The id of the incident that an alert of an endpoint is, as its notifications carry it. @param key as in the state: `rule` or `rule@subject`. */
 export function incidentOf(endpoint: string, key: string, { firedAt }: Pick<Alert, 'firedAt'>): string {
   return `${endpoint}|${ruleOf(key)}|${subjectOf(key) ?? ''}@${firedAt}`
-}
-
-/**
- * After a run has decided: takes out of the outbox what is not to be pushed. What began in a silence is told when it is
- * over, if it lasts (see `wake`); the end of what was told before it waits until then.
- */
-export function holdBack(state: State, places: readonly Place[], now: number): State {
-  const byName = new Map(places.map((place) => [place.name, place]))
-  const silences = state.silences ?? []
-  const quietOf = ({ endpoint, rule }: Notification) =>
-    rule === 'silence' ? undefined : quietAt(endpoint === undefined ? undefined : byName.get(endpoint), silences, now)
-  const held: Notification[] = []
-  const freed: Notification[] = []
-  for (const one of state.held ?? []) (quietOf(one) ? held : freed).push(one)
-  const outbox = state.outbox.filter((item) => {
-    const { notification } = item
-    if (isClaimed(item, now)) return true
-    if (notification.reason === 'repeated' && state.acknowledged?.[notification.incident]) return false
-    const quiet = quietOf(notification)
-    if (!quiet) return true
-    if (notification.reason === 'resolved') held.push(notification)
-    return false
-  })
-  const { held: _, acknowledged: __, ...rest } = state
-  const acknowledged = stillFiring(state)
-  return {
-    ...rest,
-    outbox: enqueue(outbox, freed, now),
-    ...(held.length > 0 ? { held } : {}),
-    ...(Object.keys(acknowledged).length > 0 ? { acknowledged } : {}),
-  }
-}
-
-/** What was acknowledged and is over is forgotten. */
-function stillFiring({ acknowledged = {}, endpoints }: State): NonNullable<State['acknowledged']> {
-  if (Object.keys(acknowledged).length === 0) return {}
-  const firing = new Set(
-    Object.entries(endpoints).flatMap(([name, { alerts }]) =>
-      Object.entries(alerts).flatMap(([key, alert]) => (alert.phase === 'firing' ? incidentOf(name, key, alert) : [])),
-    ),
-  )
-  return Object.fromEntries(Object.entries(acknowledged).filter(([incident]) => firing.has(incident)))
 }
 
 /** Notes who has taken these incidents. The first one counts. */

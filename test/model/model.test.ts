@@ -24,6 +24,10 @@ const turn: fc.Arbitrary<Turn> = fc.record({
     },
   ),
   kill: fc.option(fc.record({ at: fc.nat(6), after: fc.boolean() }), { freq: 3, nil: undefined }),
+  press: fc.option(fc.record({ at: fc.nat(6), minutes: fc.constantFrom(1, 2, 5, 'acknowledge' as const) }), {
+    freq: 5,
+    nil: undefined,
+  }),
   overlap: fc.option(fc.record({ pauses: fc.array(fc.nat(12), { minLength: 4, maxLength: 8 }), next: fc.boolean() }), {
     freq: 3,
     nil: undefined,
@@ -59,12 +63,21 @@ async function check(world: ReturnType<typeof createWorld>): Promise<void> {
     ids.filter((id) => incidentOf(id) === incident && ['fired', 'late', 'told-once'].includes(reasonOf(id)))
   const state = await world.state()
   expect(state.outbox, 'nothing stays behind in the outbox').toEqual([])
+  expect([state.silences, state.held, state.acknowledged], 'no silence outlasts its time').toEqual(
+    Array.from({ length: 3 }, () => undefined),
+  )
+  for (const at of world.silenced.keys()) {
+    const silence = `|silence|a@${at}`
+    if (!world.refused.has(silence)) expect(toldBy(silence), `told: ${silence}`).not.toEqual([])
+  }
   expect(
     Object.values(state.endpoints).flatMap((e) => Object.keys(e.alerts)),
     'nothing fires for ever',
   ).toEqual([])
   for (const incident of world.incidents) {
-    if (!world.refused.has(incident)) expect(toldBy(incident), `told: ${incident}`).not.toEqual([])
+    // What was silenced while it fired may be over before there is anything to tell.
+    if (!world.refused.has(incident) && !world.quiet.has(incident))
+      expect(toldBy(incident), `told: ${incident}`).not.toEqual([])
   }
   for (const incident of new Set(ids.map(incidentOf))) {
     if (!world.tainted.has(incident)) expect(toldBy(incident).length, `told once: ${incident}`).toBeLessThanOrEqual(1)
@@ -73,7 +86,7 @@ async function check(world: ReturnType<typeof createWorld>): Promise<void> {
     if (reasonOf(id) !== 'resolved') continue
     const before = ids
       .slice(0, index)
-      .filter((other) => incidentOf(other) === incidentOf(id) && reasonOf(other) === 'fired')
+      .filter((other) => incidentOf(other) === incidentOf(id) && ['fired', 'repeated'].includes(reasonOf(other)))
     expect(before, `told before it was resolved: ${id}`).not.toEqual([])
     const at = Number(id.split('/')[2])
     expect(['low', 'restarts', 'high', 'between', 'one-fails'], `data at ${id}`).toContain(world.weatherAt.get(at))

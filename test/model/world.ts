@@ -7,7 +7,9 @@ import type { PushOutcome } from '../../src/push/push.ts'
 import type { Network } from '../../src/run.ts'
 import { type RunReport, run } from '../../src/run.ts'
 import { emptyReadings } from '../../src/signals/readings.ts'
+import { changeState } from '../../src/state/change.ts'
 import { readState } from '../../src/state/schema.ts'
+import { acknowledge, addSilence, incidentOf as incidentKey } from '../../src/state/silences.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 
 /** What the endpoints show in one turn. */
@@ -38,6 +40,8 @@ export interface Turn {
   /** The process dies before (or after) its n-th operation of any kind took effect. */
   kill?: { at: number; after: boolean } | undefined
   /** A second process runs at the same time, for the same tick or already for the next; microtask pauses before each operation of the two. */
+  /** Somebody silences endpoint a for so many minutes, or acknowledges what fires there, just before the n-th operation of the process. */
+  press?: { at: number; minutes: number | 'acknowledge' } | undefined
   overlap?: { pauses: readonly number[]; next: boolean } | undefined
 }
 
@@ -67,6 +71,11 @@ export function createWorld(ticked: boolean) {
   const tainted = new Set<string>()
   const incidents = new Set<string>()
   const weatherAt = new Map<number, Weather>()
+  let presses = 0
+  /** Silences of endpoint a, from when until when; incidents that somebody took; those that were in a silence at some time. */
+  const silenced = new Map<number, number>()
+  const acknowledged = new Set<string>()
+  const quiet = new Set<string>()
   let totals = 1_000
   let before: Stored | undefined
 
@@ -121,6 +130,7 @@ export function createWorld(ticked: boolean) {
         died?.()
         return never
       }
+      if (turn.press?.at === mine) await press(turn.press.minutes, at.now)
       const result = await act()
       if (turn.kill?.at === mine) {
         died?.()
@@ -193,6 +203,27 @@ export function createWorld(ticked: boolean) {
     })
   }
 
+  /** As the page writes it: by compare-and-swap on what is there. */
+  async function press(minutes: number | 'acknowledge', now: number): Promise<void> {
+    const id = `press-${++presses}`
+    // Two of one moment would be one notification.
+    if (silenced.has(now)) return
+    const changed = await changeState(store, 'vllm.json', (state) => {
+      if (minutes === 'acknowledge') {
+        const alerts = Object.entries(state.endpoints.a?.alerts ?? {}).filter(([, { phase }]) => phase === 'firing')
+        const taken = alerts.map(([key, alert]) => incidentKey('a', key, alert))
+        for (const one of taken) acknowledged.add(one)
+        return taken.length === 0 ? state : acknowledge(state, taken, now, 'link')
+      }
+      return addSilence(
+        state,
+        { id, scope: 'endpoint', name: 'a', from: now, until: now + minutes * MINUTE, by: 'link' },
+        'vllm',
+      )
+    })
+    if (minutes !== 'acknowledge' && changed.kind === 'changed') silenced.set(now, now + minutes * MINUTE)
+  }
+
   function taint(ids: readonly string[]): void {
     for (const id of ids) tainted.add(incidentOf(id))
   }
@@ -204,6 +235,8 @@ export function createWorld(ticked: boolean) {
     tainted,
     incidents,
     weatherAt,
+    silenced,
+    quiet,
     async play(turn: Turn): Promise<void> {
       tick += turn.minutes * MINUTE
       // The same tick comes again a little later; a late one keeps its own time.
@@ -223,7 +256,11 @@ export function createWorld(ticked: boolean) {
       if (read.kind !== 'state') throw new Error(`the state cannot be read: ${JSON.stringify(read)}`)
       for (const [name, endpoint] of Object.entries(read.state.endpoints)) {
         for (const [key, alert] of Object.entries(endpoint.alerts)) {
-          if (alert.phase === 'firing') incidents.add(`${name}|${key}|@${alert.firedAt}`)
+          if (alert.phase !== 'firing') continue
+          const incident = `${name}|${key}|@${alert.firedAt}`
+          const from = alert.firedAt ?? now
+          if (name === 'a' && [...silenced].some(([begin, end]) => begin <= now && from < end)) quiet.add(incident)
+          else incidents.add(incident)
         }
       }
     },

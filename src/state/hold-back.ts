@@ -1,0 +1,154 @@
+import type { Notification } from '../model/notification.ts'
+import { maintenanceAt } from './maintenance.ts'
+import { enqueue, isClaimed } from './outbox.ts'
+import type { Alert, EndpointState, Silence, State } from './schema.ts'
+import { covers, incidentOf, type Place, quietAt } from './silences.ts'
+
+/** Whether there is anything to hold back or to wake: without it a run does nothing of this. */
+export function isAnythingQuiet(state: State, places: readonly Place[]): boolean {
+  const { silences, acknowledged, held } = state
+  return Boolean(silences || acknowledged || held) || places.some(({ maintenance }) => maintenance !== undefined)
+}
+
+/** What is to be told after a silence: incidents that fire and were not told since its end, with when they last were. */
+export type Owed = ReadonlyMap<string, number | undefined>
+
+/**
+ * Before a run decides: what fires in a place whose silence is over, and was not told since, is due to be told as a
+ * reminder says it: since when, and how it is now. Planned work that is over is noted as a silence that is, so that both
+ * are owed until they are told.
+ */
+export function wake(state: State, places: readonly Place[], now: number): { state: State; owed: Owed } {
+  const silences = [...(state.silences ?? []), ...endedWork(state, places, now)]
+  const over = silences.filter(({ until }) => until <= now)
+  if (over.length === 0) return { state, owed: new Map() }
+  const owed = new Map<string, number | undefined>()
+  const endpoints = { ...state.endpoints }
+  for (const place of places) {
+    const endpoint = Object.hasOwn(endpoints, place.name) ? endpoints[place.name] : undefined
+    const until = Math.max(...over.filter((silence) => covers(silence, place)).map((silence) => silence.until))
+    if (!endpoint || !Number.isFinite(until) || quietAt(place, silences, now)) continue
+    for (const [key, { lastSentAt }] of untold(place.name, endpoint, until, state.acknowledged)) {
+      owed.set(incidentOf(place.name, key, endpoint.alerts[key] ?? {}), lastSentAt)
+    }
+    endpoints[place.name] = withReminders(place.name, endpoint, (incident, alert) =>
+      owed.has(incident) ? { ...alert, lastSentAt: LONG_AGO } : alert,
+    )
+  }
+  return { state: { ...state, endpoints, silences }, owed }
+}
+
+/** Longer ago than any time between reminders. Epoch milliseconds. */
+export const LONG_AGO = 0
+
+/** Planned work that was going on at the last run and is over now. */
+function endedWork({ ranAt }: State, places: readonly Place[], now: number): Silence[] {
+  if (ranAt === undefined) return []
+  return places.flatMap(({ name, maintenance }) => {
+    if (
+      !maintenance ||
+      maintenanceAt(maintenance, ranAt) === undefined ||
+      maintenanceAt(maintenance, now) !== undefined
+    )
+      return []
+    return [{ id: `planned work ${name}`, scope: 'endpoint', name, from: ranAt, until: now, by: 'planned work' }]
+  })
+}
+
+/** What fires and was not told since a moment; not what somebody has taken. */
+function untold(
+  name: string,
+  { alerts }: EndpointState,
+  since: number,
+  acknowledged: State['acknowledged'],
+): [string, Alert][] {
+  return Object.entries(alerts).filter(
+    ([key, alert]) =>
+      alert.phase === 'firing' &&
+      (alert.lastSentAt ?? LONG_AGO) < since &&
+      !acknowledged?.[incidentOf(name, key, alert)],
+  )
+}
+
+function withReminders(
+  name: string,
+  endpoint: EndpointState,
+  change: (incident: string, alert: Alert) => Alert,
+): EndpointState {
+  const alerts = Object.entries(endpoint.alerts).map(([key, alert]) => [
+    key,
+    change(incidentOf(name, key, alert), alert),
+  ])
+  return { ...endpoint, alerts: Object.fromEntries(alerts) }
+}
+
+/**
+ * After a run has decided: takes out of the outbox what is not to be pushed. What began in a silence is told when it is
+ * over, if it lasts (see `wake`); the end of what was told before it waits until then.
+ */
+export function holdBack(decided: State, places: readonly Place[], owed: Owed, now: number): State {
+  const state = withTimesTold(decided, owed)
+  const byName = new Map(places.map((place) => [place.name, place]))
+  const silences = state.silences ?? []
+  const quietOf = ({ endpoint, rule }: Notification) =>
+    rule === 'silence' ? undefined : quietAt(endpoint === undefined ? undefined : byName.get(endpoint), silences, now)
+  const held: Notification[] = []
+  const freed: Notification[] = []
+  for (const one of state.held ?? []) (quietOf(one) ? held : freed).push(one)
+  const outbox = state.outbox.filter((item) => {
+    const { notification } = item
+    const { incident, reason } = notification
+    if (isClaimed(item, now)) return true
+    if (reason === 'repeated' && state.acknowledged?.[incident]) return false
+    // It fired in a silence and ended before it could be told.
+    if (reason === 'resolved' && owed.has(incident) && owed.get(incident) === undefined) return false
+    const quiet = quietOf(notification)
+    if (!quiet) return true
+    if (reason === 'resolved') held.push(notification)
+    return false
+  })
+  const { held: _, acknowledged: __, silences: ___, ...rest } = state
+  const acknowledged = stillFiring(state)
+  const lasting = silences.filter((silence) => silence.until > now || isOwing(silence, state, places))
+  return {
+    ...rest,
+    outbox: enqueue(outbox, freed, now),
+    ...(lasting.length > 0 ? { silences: lasting } : {}),
+    ...(held.length > 0 ? { held } : {}),
+    ...(Object.keys(acknowledged).length > 0 ? { acknowledged } : {}),
+  }
+}
+
+/** The alerts that were due as told when they were: only a push changes that. */
+function withTimesTold(state: State, owed: Owed): State {
+  if (owed.size === 0) return state
+  const endpoints = Object.entries(state.endpoints).map(([name, endpoint]) => [
+    name,
+    withReminders(name, endpoint, (incident, alert) => {
+      if (!owed.has(incident) || alert.lastSentAt !== LONG_AGO) return alert
+      const { lastSentAt: _, ...rest } = alert
+      const before = owed.get(incident)
+      return before === undefined ? rest : { ...rest, lastSentAt: before }
+    }),
+  ])
+  return { ...state, endpoints: Object.fromEntries(endpoints) }
+}
+
+/** Something that fires in its place is still to be told. */
+function isOwing(silence: Silence, { endpoints, acknowledged }: State, places: readonly Place[]): boolean {
+  return places.some((place) => {
+    const endpoint = Object.hasOwn(endpoints, place.name) ? endpoints[place.name] : undefined
+    return endpoint && covers(silence, place) && untold(place.name, endpoint, silence.until, acknowledged).length > 0
+  })
+}
+
+/** What was acknowledged and is over is forgotten. */
+function stillFiring({ acknowledged = {}, endpoints }: State): NonNullable<State['acknowledged']> {
+  if (Object.keys(acknowledged).length === 0) return {}
+  const firing = new Set(
+    Object.entries(endpoints).flatMap(([name, { alerts }]) =>
+      Object.entries(alerts).flatMap(([key, alert]) => (alert.phase === 'firing' ? incidentOf(name, key, alert) : [])),
+    ),
+  )
+  return Object.fromEntries(Object.entries(acknowledged).filter(([incident]) => firing.has(incident)))
+}
