@@ -124,7 +124,6 @@ function alertNow(
   const subject = subjectOf(key)
   const rule = settings.rules.get(id)
   const signal = signalOfRule(id, backend)
-  const value = id === 'down' ? endpoint.failures : signal === undefined ? undefined : remembered.numbers[signal]
   const incident = incidentOf(settings.name, key, alert)
   return {
     id: `${incident}/page`,
@@ -136,8 +135,24 @@ function alertNow(
     at: now,
     firedAt: alert.firedAt ?? alert.activeAt,
     ...(alert.about ?? (id === 'down' && endpoint.failure ? { failure: endpoint.failure } : {})),
-    ...defined({ subject, value: subject === undefined ? value : undefined, limit: rule?.limit, peak: alert.peak }),
+    ...defined({
+      subject,
+      value: valueOfAlert(id, subject, endpoint, signal && remembered.numbers[signal]),
+      limit: rule?.limit,
+      peak: alert.peak,
+    }),
     ...(signal !== undefined && remembered.atLeast.includes(signal) ? { atLeast: true } : {}),
     context: { backend, url: '', numbers: remembered.numbers, of: 1 },
   }
+}
+
+/** Of one GPU or upstream the state keeps no number but the XID. */
+function valueOfAlert(
+  rule: string,
+  subject: string | undefined,
+  { failures, xids }: EndpointState,
+  value: number | undefined,
+): number | undefined {
+  if (rule === 'down') return failures
+  return subject === undefined ? value : rule === 'gpu_xid' ? xids[subject] : undefined
 }

@@ -4,9 +4,12 @@ import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Serving, serveHttp } from '../../src/cli/http-server.ts'
+import type { Message } from '../../src/model/message.ts'
 import { MOST_BODY, type PageAnswer, type PageRequest } from '../../src/page/exchange.ts'
+import { escapeHtml } from '../../src/page/html.ts'
 import { actLink, pictureLink, statusLink } from '../../src/page/links.ts'
 import { readState, type State } from '../../src/state/schema.ts'
+import { openPageStory } from '../../tools/simulator/page-demo.ts'
 import { openTestPage, SECRET } from './asking.ts'
 import { type Course, many, NOW, stateOf } from './states.ts'
 
@@ -27,7 +30,7 @@ const PICTURES = process.env.QUEUEBELL_PICTURES ?? mkdtempSync(join(tmpdir(), 'q
 
 let browser: Browser
 let serving: Serving
-let ask: (path: string, request: Partial<PageRequest>) => Promise<PageAnswer>
+let ask: (path: string, request: Partial<PageRequest> & { now?: number }) => Promise<PageAnswer>
 /** What the browser said or asked for that it had no reason to. */
 let complaints: string[] = []
 
@@ -165,6 +168,29 @@ describe.skipIf(!existsSync(CHROMIUM))('in a browser (skipped where Chromium is 
     await page.close()
   })
 
+  test('the two pictures of the README: the page, and a push as a phone shows it', { timeout: 60_000 }, async () => {
+    const story = await openPageStory(Date.UTC(2026, 10, 30, 12, 0), () => {})
+    const messages: Message[] = []
+    for (let minute = 0; minute < 11; minute++) messages.push(...(await story.next()))
+    await story.close()
+    const read = readState((await story.store.load('vllm.json'))?.text ?? '')
+    if (read.kind !== 'state') throw new Error('no state')
+    const { page } = await show(read.state, { size: { width: 900, height: 560 } })
+    const at = { now: story.clock.now() }
+    const asIs = ask
+    ask = (path, request) => asIs(path, { ...request, ...at })
+    await page.goto(statusLink(base()))
+    expect(await page.textContent('main')).toContain('Inference queue is long')
+    await page.screenshot({ path: join(PICTURES, 'page.png') })
+    const push = messages.find(({ title }) => title.startsWith('🐌'))
+    const { body } = await ask(pictureLink(base(), 'vllm', 'chat/a|waiting|@1', at.now).replace(serving.url, ''), {})
+    await page.setViewportSize({ width: 420, height: 400 })
+    await page.setContent(phone(push, body as Buffer))
+    await page.locator('main').screenshot({ path: join(PICTURES, 'push.png') })
+    expect(push?.links).toHaveLength(1)
+    await page.close()
+  })
+
   test('the picture of a push, in the widths of Gotify and of Telegram', async () => {
     const { page } = await show(stateOf(many(10, 1)), { size: PHONE })
     const { body } = await ask(pictureLink(base(), 'vllm', INCIDENT, NOW).replace(serving.url, ''), {})
@@ -180,6 +206,14 @@ describe.skipIf(!existsSync(CHROMIUM))('in a browser (skipped where Chromium is 
     await page.close()
   })
 })
+
+/** A push as Android shows it, opened, with its picture and its button. */
+function phone(message: Message | undefined, picture: Buffer): string {
+  const { title = '', body = '', links = [] } = message ?? {}
+  const lines = body.split('\n').slice(0, 4).map(escapeHtml).join('<br>')
+  const image = `data:image/png;base64,${picture.toString('base64')}`
+  return `<body style="margin:0;background:#dfe3e8;font:14px/1.4 system-ui,sans-serif"><main style="padding:14px;background:#dfe3e8"><article style="background:#fff;border-radius:22px;padding:14px 16px;color:#16191d"><small style="color:#57606a">🔔 Queuebell · now</small><h1 style="font-size:15px;margin:6px 0 2px">${escapeHtml(title)}</h1><p style="margin:0 0 10px">${lines}</p><img src="${image}" width="360" style="max-width:100%;border-radius:12px;display:block"><p style="margin:12px 0 2px;color:#2f6fb2;font-weight:600">${links.map(({ label }) => escapeHtml(label)).join(' · ')}</p></article></main>`
+}
 
 /** Texts whose contrast with what is behind them is less than WCAG's AA asks for: 4.5, or 3 where they are large. https://www.w3.org/TR/WCAG22/#contrast-minimum */
 const FAINT = `(() => {

@@ -5,6 +5,7 @@ import { parsePage } from '../../src/config/page.ts'
 import { parseConfig } from '../../src/config/parse.ts'
 import { createLog } from '../../src/log.ts'
 import type { Config } from '../../src/model/config.ts'
+import type { Message } from '../../src/model/message.ts'
 import type { Store } from '../../src/model/store.ts'
 import { MOST_BODY } from '../../src/page/exchange.ts'
 import { settingsBy } from '../../src/page/limits.ts'
@@ -43,37 +44,69 @@ const STORY: readonly (readonly [minute: number, name: string, words: string, ac
   [24, 'chat/c', 'chat/c dies, and needs six minutes to start', (engine) => engine.restart(6 * MINUTE)],
 ]
 
-/** Plays a story at five simulated servers and serves the page over it, until the process is told to stop. */
-export async function playPage(print: (line: string) => void): Promise<number> {
-  const clock = createClock(Date.now() - PAST * MINUTE)
+/** Five simulated servers that are watched once a minute, and have been for an hour. */
+export interface PageStory {
+  clock: Clock
+  store: Store
+  variables: Readonly<Record<string, string | undefined>> & { PAGE_SECRET: string }
+  /** Plays the next minute. @returns what was pushed. */
+  next(): Promise<Message[]>
+  close(): Promise<unknown>
+}
+
+/** @param start epoch milliseconds: the moment at which the story begins. */
+export async function openPageStory(start: number, print: (line: string) => void): Promise<PageStory> {
+  const clock = createClock(start - PAST * MINUTE)
   const engines = NAMES.map((_, seed) => createEngine(clock.now(), { seed: seed + 3 }))
   const servers = await Promise.all(engines.map((engine) => serveVllm(engine, clock)))
   const store = createMemoryStore(clock.now)
   const variables = variablesOf(servers)
-  let stopped = false
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (stopped = true))
-  print('Five simulated vLLM servers; they have been watched for an hour already, so that it is known what is usual.')
   const config = configOf(variables)
-  const runNow = () => runOnce(config, store, clock, print)
-  for (let minute = 0; minute < PAST; minute++) {
+  const runNow = () => {
     clock.pass(MINUTE)
-    await runNow()
+    return runOnce(config, store, clock, print)
   }
-  const page = await servePage(variables, store, clock)
-  print(`The page: ${statusLink({ url: page.url, secret: variables.PAGE_SECRET })}`)
+  for (let minute = 0; minute < PAST; minute++) await runNow()
+  let minute = 0
+  return {
+    clock,
+    store,
+    variables,
+    async next() {
+      for (const [at, name, words, act] of STORY) {
+        const engine = engines[NAMES.indexOf(name)]
+        if (at !== minute % DAY || !engine) continue
+        print(`— ${words}`)
+        act(engine)
+      }
+      minute += 1
+      return runNow()
+    },
+    close: () => Promise.all(servers.map((server) => server.close())),
+  }
+}
+
+/** Plays it and serves the page over it, until the process is told to stop. */
+export async function playPage(print: (line: string) => void): Promise<number> {
+  let stopped = false
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      stopped = true
+    })
+  }
+  print('Five simulated vLLM servers; they have been watched for an hour already, so that it is known what is usual.')
+  const story = await openPageStory(Date.now(), print)
+  const page = await servePage(story)
+  print(`The page: ${statusLink({ url: page.url, secret: story.variables.PAGE_SECRET })}`)
   print(`A minute there takes ${PACE / 1_000} seconds here. Stop it with Ctrl+C.\n`)
-  for (let minute = 0; !stopped; minute++) {
-    for (const [at, name, words, act] of STORY) {
-      const engine = engines[NAMES.indexOf(name)]
-      if (at !== minute % DAY || !engine) continue
-      print(`— ${words}`)
-      act(engine)
+  while (!stopped) {
+    for (const { title, links = [] } of await story.next()) {
+      print(`  push: ${title}`)
+      for (const { label, url } of links) print(`        ${label}: ${url}`)
     }
-    clock.pass(MINUTE)
-    await runNow()
     for (let waited = 0; waited < PACE && !stopped; waited += 200) await realTime(200)
   }
-  await Promise.all([page.close(), ...servers.map((server) => server.close())])
+  await Promise.all([page.close(), story.close()])
   return 0
 }
 
@@ -93,25 +126,18 @@ function configOf(variables: Record<string, string | undefined>): Config {
   return parsed.config
 }
 
-async function runOnce(config: Config, store: Store, clock: Clock, print: (line: string) => void): Promise<void> {
+async function runOnce(config: Config, store: Store, clock: Clock, print: (line: string) => void): Promise<Message[]> {
   const io = { now: clock.now, sleep: clock.sleep, store, log: createLog('error', [], print, clock.now) }
   const { messages } = await run({
     config,
     io: { ...io, runId: randomUUID, print() {} },
     deadline: clock.now() + MINUTE,
   })
-  for (const { title, links = [] } of messages) {
-    print(`  push: ${title}`)
-    for (const { label, url } of links) print(`        ${label}: ${url}`)
-  }
+  return messages
 }
 
 /** The page with the clock of the story. */
-async function servePage(
-  variables: Readonly<Record<string, string | undefined>>,
-  store: Store,
-  clock: Clock,
-): Promise<Serving> {
+async function servePage({ variables, store, clock }: PageStory): Promise<Serving> {
   const parsed = parsePage(variables, { lambda: false })
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'))
   const { config } = parsed
