@@ -170,22 +170,30 @@ describe.skipIf(!existsSync(CHROMIUM))('in a browser (skipped where Chromium is 
 
   test('the two pictures of the README: the page, and a push as a phone shows it', { timeout: 60_000 }, async () => {
     const story = await openPageStory(Date.UTC(2026, 10, 30, 12, 0), () => {})
-    const messages: Message[] = []
-    for (let minute = 0; minute < 11; minute++) messages.push(...(await story.next()))
+    const stateNow = async () => {
+      const read = readState((await story.store.load('vllm.json'))?.text ?? '')
+      if (read.kind !== 'state') throw new Error('no state')
+      return read.state
+    }
+    let push: Message | undefined
+    let picture: PageAnswer | undefined
+    for (let minute = 0; minute < 11; minute++) {
+      const pushed = (await story.next()).find(({ title }) => title.startsWith('🐌'))
+      if (!pushed || push) continue
+      push = pushed
+      const { ask: then } = await openTestPage({ vllm: await stateNow() })
+      picture = await then(pictureLink(base(), 'vllm', 'chat/a|waiting|@1', NOW).replace(serving.url, ''))
+    }
     await story.close()
-    const read = readState((await story.store.load('vllm.json'))?.text ?? '')
-    if (read.kind !== 'state') throw new Error('no state')
-    const { page } = await show(read.state, { size: { width: 900, height: 560 } })
-    const at = { now: story.clock.now() }
+    const { page } = await show(await stateNow(), { size: { width: 900, height: 560 } })
     const asIs = ask
-    ask = (path, request) => asIs(path, { ...request, ...at })
+    ask = (path, request) => asIs(path, { ...request, now: story.clock.now() })
     await page.goto(statusLink(base()))
     expect(await page.textContent('main')).toContain('Inference queue is long')
     await page.screenshot({ path: join(PICTURES, 'page.png') })
-    const push = messages.find(({ title }) => title.startsWith('🐌'))
-    const { body } = await ask(pictureLink(base(), 'vllm', 'chat/a|waiting|@1', at.now).replace(serving.url, ''), {})
     await page.setViewportSize({ width: 420, height: 400 })
-    await page.setContent(phone(push, body as Buffer))
+    await page.goto('about:blank')
+    await page.setContent(phone(push, picture?.body as Buffer))
     await page.locator('main').screenshot({ path: join(PICTURES, 'push.png') })
     expect(push?.links).toHaveLength(1)
     await page.close()
