@@ -1,6 +1,7 @@
 import { parseConfig } from '../src/config/parse.ts'
 import { createConcurrencyLimit } from '../src/http/concurrency-limit.ts'
-import { get, openDispatcher } from '../src/http/get.ts'
+import { openDispatcher } from '../src/http/connections.ts'
+import { get } from '../src/http/get.ts'
 import type { Endpoint } from '../src/model/config.ts'
 import { run } from '../src/run.ts'
 import { realIO } from '../src/scheduled.ts'

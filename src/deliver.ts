@@ -1,4 +1,5 @@
-import { openDispatcher } from './http/get.ts'
+import { openDispatcher } from './http/connections.ts'
+import { pushWays } from './http/ways.ts'
 import { withFields } from './log.ts'
 import { compose } from './messages/compose.ts'
 import { type Config, functionName } from './model/config.ts'
@@ -40,7 +41,7 @@ export async function deliver(
 ): Promise<Sent> {
   const sent: Sent = { deliveries: [], messages: [], delivered: 0, refused: 0, problems: [] }
   if (groups.length === 0) return sent
-  const connections = openDispatcher()
+  const connections = openDispatcher(pushWays(config, [config.push, config.push?.fallback]))
   try {
     for (const group of groups) {
       const message = writeOrSay(group, config, options.now, (problem) => sent.problems.push(problem))

@@ -2,8 +2,9 @@ import { TABLES } from './backends/backends.ts'
 import { canaries } from './canary/canary.ts'
 import { readBeats } from './heartbeats/beats.ts'
 import { createConcurrencyLimit } from './http/concurrency-limit.ts'
+import { openDispatcher } from './http/connections.ts'
 import { withDeadline } from './http/deadline.ts'
-import { openDispatcher } from './http/get.ts'
+import { endpointWays } from './http/ways.ts'
 import { createMask } from './log.ts'
 import type { ScrapedBackend } from './model/backend.ts'
 import type { Config, Endpoint } from './model/config.ts'
@@ -43,7 +44,7 @@ function withoutSecrets(observation: Observation, hide: (text: string) => string
 
 async function ask(config: Config, io: IO, options: ObserveOptions): Promise<Observation[]> {
   const left = Math.max(1, Math.floor(options.deadline - io.now()))
-  const connections = openDispatcher()
+  const connections = openDispatcher(endpointWays(config))
   const { dispatcher } = connections
   const { backend, endpoints, canary } = config
   const work = async (signal: AbortSignal): Promise<Observation[]> => {

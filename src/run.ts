@@ -86,7 +86,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
     if (pingUrl === undefined || options.dryRun) return
     // A ping that hangs must not make a run that is done look as if it had not ended.
     const timeout = Math.min(LONGEST_PING, Math.max(SHORTEST_PING, options.deadline - io.now()))
-    await network.ping(pingUrl, ok, { io, secrets, timeout })
+    await network.ping(pingUrl, ok, { io, secrets, timeout, outward: options.config })
   }
   try {
     const report = await runOnce({ ...options, io, network, id, now })

@@ -2,6 +2,8 @@ import { Console } from 'node:console'
 import { randomUUID } from 'node:crypto'
 import { parseConfig } from './config/parse.ts'
 import { withDeadline } from './http/deadline.ts'
+import { tlsProblems } from './http/tls.ts'
+import { tlsSettings } from './http/ways.ts'
 import { createLog, mask } from './log.ts'
 import type { Backend } from './model/backend.ts'
 import { type Config, ConfigError, functionName } from './model/config.ts'
@@ -59,7 +61,8 @@ export function scheduled(
     const shard = event?.shard === undefined ? undefined : parseShard(event.shard)
     const problems = shard?.ok === false ? [`event.shard: ${shard.why}`] : []
     if (!parsed.ok) throw refused([...parsed.problems, ...problems], backend, context)
-    if (shard?.ok === false) throw refused(problems, backend, context)
+    const wrong = [...problems, ...tlsProblems(tlsSettings(parsed.config))]
+    if (shard?.ok === false || wrong.length > 0) throw refused(wrong, backend, context)
     const config = { ...parsed.config, ...(shard && { shard: shard.shard }) }
     try {
       const io = realIO(config, context?.awsRequestId)

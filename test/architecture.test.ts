@@ -39,7 +39,7 @@ const PURE = [
   /^src\/state\/(schema|migrate|outbox|silences|hold-back|maintenance)\.ts$/,
   /^src\/page\/(?!open-page)/,
   /^src\/push\/notifly\.ts$/,
-  /^src\/scrape\/(page|page-reader|sample-line|wanted|select|read|alias-reading|longest-line|gauges|counters|histograms|subjects)\.ts$/,
+  /^src\/scrape\/(page|page-reader|kept-series|sample-line|wanted|select|read|alias-reading|longest-line|gauges|counters|histograms|subjects)\.ts$/,
   /^tools\/simulator\/(engine|arrivals|machine|page|histogram|random|totals)\.ts$/,
   /^tools\/deploy\/(functions|alarms|reach|variables|settings|cost)\.ts$/,
 ]

@@ -1,11 +1,39 @@
 import type { BackendTable, ScrapedBackend } from '../model/backend.ts'
 import { dcgm } from './dcgm.ts'
+import { dynamo } from './dynamo.ts'
+import { epp } from './epp.ts'
 import { gateway } from './gateway.ts'
+import { genai } from './genai.ts'
+import { litellm } from './litellm.ts'
 import { llamacpp } from './llamacpp.ts'
+import { lmdeploy } from './lmdeploy.ts'
+import { mistralrs } from './mistralrs.ts'
+import { rayServe } from './ray-serve.ts'
+import { router } from './router.ts'
 import { sglang } from './sglang.ts'
 import { tei } from './tei.ts'
 import { tgi } from './tgi.ts'
+import { triton } from './triton.ts'
+import { trtllm } from './trtllm.ts'
 import { vllm } from './vllm.ts'
 
 /** The table of every backend whose readings come from a Prometheus text page. */
-export const TABLES: Record<ScrapedBackend, BackendTable> = { vllm, tgi, tei, sglang, llamacpp, dcgm, gateway }
+export const TABLES: Record<ScrapedBackend, BackendTable> = {
+  vllm,
+  tgi,
+  tei,
+  sglang,
+  llamacpp,
+  dcgm,
+  gateway,
+  trtllm,
+  dynamo,
+  litellm,
+  epp,
+  router,
+  triton,
+  lmdeploy,
+  mistralrs,
+  genai,
+  'ray-serve': rayServe,
+}

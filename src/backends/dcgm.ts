@@ -29,6 +29,20 @@ export const dcgm: BackendTable = {
       core: true,
       zeroBeside: 'gpu_utilisation',
     },
+    gpu_remap_failed: { from: [{ name: 'DCGM_FI_DEV_ROW_REMAP_FAILURE' }], perSubject: true, optional: true },
+    gpu_remapped_rows: {
+      from: [{ name: 'DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS' }],
+      perSubject: true,
+      optional: true,
+    },
+    gpu_throttle: {
+      from: [
+        { name: 'DCGM_FI_DEV_CLOCKS_EVENT_REASONS' },
+        { name: 'DCGM_FI_DEV_CLOCK_THROTTLE_REASONS' }, // 3.x
+      ],
+      perSubject: true,
+      optional: true, // not in the exporter's default list
+    },
   },
   oneCoreIsEnough: true,
   modelLabels: [],

@@ -23,6 +23,7 @@ export const gateway: BackendTable = {
     engine_state_stale: { from: [{ name: 'engine_state_stale_total' }] },
     queue_full: { from: [{ name: 'queue_full_requests_total' }] },
   },
+  isGateway: true,
   modelLabels: ['model', 'model_name'],
   repeats: [],
   ignored: [],

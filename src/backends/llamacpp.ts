@@ -15,8 +15,8 @@ export const llamacpp: BackendTable = {
     },
     prefix_hits: { from: named('prompt_tokens_cached_total') }, // since 2026
     steps: { from: named('n_decode_total') }, // one for each batch of up to 2,048 tokens while a prompt is read
-    decode_seconds: { from: named('tokens_predicted_seconds_total') },
-    prompt_seconds: { from: named('prompt_seconds_total') },
+    decode_seconds: { from: named('tokens_predicted_seconds_total'), optional: true },
+    prompt_seconds: { from: named('prompt_seconds_total'), optional: true },
   },
   modelLabels: [],
   repeats: [],

@@ -113,7 +113,11 @@ export const vllm: BackendTable = {
   ignored: [],
   settings: named('cache_config_info').map(({ name }) => name),
   recognise: [
-    { series: 'vllm:healthy_pods_total', as: "vLLM's router, not an engine", instead: 'watch the engines behind it' },
+    {
+      series: 'vllm:healthy_pods_total',
+      as: "vLLM's router, not an engine",
+      instead: 'watch the engines behind it; for itself it has the function router',
+    },
     { series: 'vllm:kv_cache_usage_perc', as: 'vLLM V1, 0.9.2 or newer' },
     { series: 'vllm:gpu_prefix_cache_queries_total', as: 'vLLM V1, before 0.9.2' },
     { series: 'vllm:gpu_cache_usage_perc', as: 'vLLM V0, or V1 before 0.9.2' },

@@ -18,7 +18,7 @@ interface Command {
   more?: readonly string[]
 }
 
-const FUNCTIONS = [...BACKENDS, 'heartbeat-receive', 'page'] as const
+const FUNCTIONS = [...BACKENDS, 'heartbeat-receive', 'page', 'all'] as const
 
 /** Every command with its options: help, parsing and what npm may swallow all follow from here. */
 export const COMMANDS = {
@@ -38,7 +38,7 @@ export const COMMANDS = {
       shard: { value: '2/8', meaning: 'only the second of eight parts of the endpoints' },
       serve: {
         value: '8080',
-        meaning: 'heartbeat-receive, page: the port; 0.0.0.0:8080 lets other machines reach it',
+        meaning: 'heartbeat-receive, page, all: the port; 0.0.0.0:8080 lets other machines reach it',
       },
     },
     more: [

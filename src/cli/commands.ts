@@ -1,3 +1,4 @@
+import { configuredBackends } from '../config/configured.ts'
 import { withParameters } from '../secrets/parameters.ts'
 import {
   type CommandLine,
@@ -12,7 +13,7 @@ import { doctor } from './doctor.ts'
 import { doctorPage } from './doctor-page.ts'
 import { loadEnvFile } from './env-file.ts'
 import { parseListen, type Serving } from './http-server.ts'
-import { invoke } from './invoke.ts'
+import { type InvokeOptions, invoke } from './invoke.ts'
 import { serve } from './receive.ts'
 import { servePage } from './serve-page.ts'
 import { silence } from './silence.ts'
@@ -46,7 +47,8 @@ type Given = Extract<CommandLine, { kind: 'command' }>
 async function doctorOf([name, ...more]: string[], options: Given['options']): Promise<number> {
   if (name === undefined) return misused('doctor needs the name of a function', 'doctor')
   if (more.length > 0) return misused(`doctor takes one function, and nothing after it: ${more.join(' ')}`, 'doctor')
-  if (!isFunction(name)) return misused(`there is no function ${name}${nearestFunction(name)}`, 'doctor')
+  if (!isFunction(name) || name === 'all')
+    return misused(`there is no function ${name}${nearestFunction(name)}`, 'doctor')
   if (name === 'heartbeat-receive')
     return misused('heartbeat-receive has nothing to check: it waits for its workers', 'doctor')
   if (name === 'page') return (await loadVariables()) ?? doctorPage()
@@ -57,20 +59,41 @@ async function invokeOf([name, ...more]: string[], options: Given['options']): P
   if (name === undefined) return misused('invoke needs the name of a function', 'invoke')
   if (!isFunction(name)) return misused(`there is no function ${name}${nearestFunction(name)}`, 'invoke')
   if (more.length > 0) return misused(`invoke takes one function, and nothing after it: ${more.join(' ')}`, 'invoke')
-  const serves = name === 'heartbeat-receive' || name === 'page'
-  const foreign = Object.keys(options).find((option) => (option === 'serve') !== serves)
+  const answers = name === 'heartbeat-receive' || name === 'page'
+  const serves = answers || (name === 'all' && 'every' in options)
+  const foreign = Object.keys(options).find((option) => (option === 'serve' ? !serves : answers))
   if (foreign !== undefined) return misused(`invoke ${name} has no option --${foreign}`, 'invoke')
   const unread = await loadVariables()
   if (unread !== undefined) return unread
   if (name === 'heartbeat-receive') return receive(textOf(options.serve) ?? '8080')
   if (name === 'page') return servePages(textOf(options.serve) ?? '8081')
-  return invoke(name, {
+  if (name === 'all') return invokeAll(options)
+  return invoke(name, invokeOptions(options))
+}
+
+/** Every function that is configured, and beside them the receiver of heartbeats where a port is named. */
+async function invokeAll(options: Given['options']): Promise<number> {
+  const backends = configuredBackends(process.env)
+  if (backends.length === 0) return failed(NOTHING_CONFIGURED)
+  const receiving = options.serve === undefined ? [] : [receive(textOf(options.serve) ?? '8080')]
+  const json = options.json === true ? ('lines' as const) : false
+  const codes = await Promise.all([invoke(backends, { ...invokeOptions(options), json }), ...receiving])
+  return Math.max(...codes)
+}
+
+const NOTHING_CONFIGURED = [
+  'nothing is configured to watch: there is no VLLM_ENDPOINTS nor that of another function, in the environment or in .env.',
+  'npm run init writes a first .env; npm run doctor -- http://10.0.0.5:8000 says what answers at an address.',
+].join('\n')
+
+function invokeOptions(options: Given['options']): InvokeOptions {
+  return {
     dryRun: options['dry-run'] === true,
     json: options.json === true,
     why: options.why === true,
     every: textOf(options.every),
     shard: textOf(options.shard),
-  })
+  }
 }
 
 async function silenceOf(words: readonly string[]): Promise<number> {

@@ -1,6 +1,8 @@
 import { TABLES } from '../backends/backends.ts'
 import { parseConfig } from '../config/parse.ts'
-import { openDispatcher } from '../http/get.ts'
+import { openDispatcher } from '../http/connections.ts'
+import { tlsProblems } from '../http/tls.ts'
+import { endpointWays, pushWays, tlsSettings } from '../http/ways.ts'
 import { mask } from '../log.ts'
 import { CATALOGUES } from '../messages/compose.ts'
 import type { Backend, BackendTable, ScrapedBackend } from '../model/backend.ts'
@@ -31,6 +33,11 @@ export async function doctor(backend: Backend, options: { push: boolean }): Prom
     console.error(new ConfigError(parsed.problems).message)
     return 1
   }
+  const unusable = tlsProblems(tlsSettings(parsed.config))
+  if (unusable.length > 0) {
+    console.error(new ConfigError(unusable).message)
+    return 1
+  }
   for (const warning of parsed.config.warnings) console.log(`! ${warning}`)
   const found = await find(parsed.config)
   if (found === undefined) return 1
@@ -56,7 +63,7 @@ async function find(config: Config): Promise<{ config: Config; allRead: boolean 
 }
 
 async function checkPages(config: Config, table: BackendTable): Promise<boolean> {
-  const connections = openDispatcher()
+  const connections = openDispatcher(endpointWays(config))
   try {
     const checks = await Promise.all(
       config.endpoints.map((endpoint) => checkPage(endpoint, table, config.backend, connections.dispatcher)),
@@ -166,7 +173,7 @@ async function testPush(config: Config): Promise<boolean> {
     return false
   }
   const io = { ...realIO(config), log: SILENT }
-  const connections = openDispatcher()
+  const connections = openDispatcher(pushWays(config, [config.push, config.push.fallback]))
   const { title, body } = CATALOGUES[config.language].test
   const message = { title, body: body(config.backend), priority: 4 }
   const options = { io, config: config.push, dispatcher: connections.dispatcher, maybeSent: false }

@@ -11,7 +11,8 @@ import { terminalLog } from './terminal-log.ts'
 
 export interface InvokeOptions {
   dryRun: boolean
-  json: boolean
+  /** The result object, one a line where several functions print theirs. */
+  json: boolean | 'lines'
   why: boolean
   /** A span with its unit: repeats until stopped. */
   every: string | undefined
@@ -22,16 +23,15 @@ export interface InvokeOptions {
 /** A timer given more than 2^31 milliseconds does not wait at all. */
 const LONGEST_WAIT = 24 * 24 * 60 * 60_000
 
-/** Real runs of one function with the environment. @returns the exit code: 0 when the (last) run completed. */
-export async function invoke(backend: Backend, options: InvokeOptions): Promise<number> {
+/**
+ * Real runs of one function with the environment, or of several side by side: none waits for another.
+ * @returns the exit code: 0 when the (last) run of each completed.
+ */
+export async function invoke(backends: Backend | readonly Backend[], options: InvokeOptions): Promise<number> {
+  const all = typeof backends === 'string' ? [backends] : backends
   const every = options.every === undefined ? undefined : parseDuration(options.every)
   if (options.every !== undefined && (!every || every > LONGEST_WAIT)) {
     console.error(`--every ${options.every}: may be a time with its unit, above 0 and at most 24d, as in 30s or 5m`)
-    return 1
-  }
-  const parsed = parseConfig(backend, process.env, { lambda: false })
-  if (!parsed.ok) {
-    console.error(new ConfigError(parsed.problems).message)
     return 1
   }
   const shard = options.shard === undefined ? undefined : parseShard(options.shard)
@@ -39,10 +39,19 @@ export async function invoke(backend: Backend, options: InvokeOptions): Promise<
     console.error(`--shard ${options.shard}: ${shard.why}`)
     return 1
   }
-  const config = { ...parsed.config, ...(shard && { shard: shard.shard }) }
-  for (const line of options.json ? config.warnings : hints(config)) console.error(line)
-  if (every === undefined) return once(config, options)
-  return repeat(config, options, every)
+  const parsed = all.map((backend) => parseConfig(backend, process.env, { lambda: false }))
+  const problems = parsed.flatMap((one) => ('problems' in one ? one.problems : []))
+  if (problems.length > 0) {
+    console.error(new ConfigError([...new Set(problems)]).message)
+    return 1
+  }
+  const configs = parsed.flatMap((one) => (one.ok ? [{ ...one.config, ...(shard && { shard: shard.shard }) }] : []))
+  const lines = configs.flatMap((config) => (options.json ? config.warnings : hints(config)))
+  for (const line of new Set(lines)) console.error(line)
+  const codes = await Promise.all(
+    configs.map((config) => (every === undefined ? once(config, options) : repeat(config, options, every))),
+  )
+  return Math.max(...codes)
 }
 
 /** Runs every so many milliseconds until the process is stopped; a run that takes longer skips the starts it missed. */
@@ -74,7 +83,7 @@ async function repeat(config: Config, options: InvokeOptions, every: number): Pr
 
 async function once(config: Config, options: InvokeOptions): Promise<number> {
   const io = realIO(config)
-  const quiet = options.json || config.logLevel === 'info' ? terminalLog(config) : io.log
+  const quiet = options.json !== false || config.logLevel === 'info' ? terminalLog(config) : io.log
   try {
     const report = await run({
       config,
@@ -83,7 +92,7 @@ async function once(config: Config, options: InvokeOptions): Promise<number> {
       deadline: io.now() + limitOf(config),
     })
     if (options.json) {
-      console.log(JSON.stringify(report.result, null, 2))
+      console.log(options.json === 'lines' ? JSON.stringify(report.result) : JSON.stringify(report.result, null, 2))
       // Without a push server a push goes to whoever sits here, beside the result.
       if (!config.push) for (const message of report.messages) console.error(frame(message.title, message.body))
     } else {

@@ -1,5 +1,6 @@
 import { parseDuration } from '../config/duration.ts'
 import { environmentOf } from '../config/environment.ts'
+import { readOutward } from '../config/reach.ts'
 import { readStatePlace } from '../config/state-place.ts'
 import type { Store } from '../model/store.ts'
 import { ownerOf } from '../page/states.ts'
@@ -29,7 +30,7 @@ export async function silence(
   if (!owner) return wrong(name === undefined ? 'silence needs the name of a function' : `there is no function ${name}`)
   if (what === undefined) return wrong(`silence ${name} needs an endpoint, a group, ${name}, list or end`)
   const read = environmentOf(env)
-  const place = readStatePlace(read, false)
+  const place = readStatePlace(read, false, readOutward(read))
   if (read.problems.size > 0) return { ok: false, text: [...read.problems].join('\n') }
   const store = openStore(place)
   try {

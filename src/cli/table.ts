@@ -1,5 +1,5 @@
 import { formatDuration } from '../config/duration.ts'
-import { UNITS } from '../config/units.ts'
+import { BREACH_SIGNS, UNITS } from '../config/units.ts'
 import { sanitizeText } from '../messages/sanitize.ts'
 import type { Config, Endpoint } from '../model/config.ts'
 import { briefly } from '../model/failure.ts'
@@ -122,5 +122,5 @@ function limitText(id: RuleId | undefined, endpoints: readonly Endpoint[]): stri
 
 function bound(rule: Rule): string {
   if (rule.unit === 'switch') return '–'
-  return `${rule.breach === 'above' ? '>' : '≥'} ${UNITS[rule.unit].brief(rule.limit)}`
+  return `${BREACH_SIGNS[rule.breach]} ${UNITS[rule.unit].brief(rule.limit)}`
 }

@@ -3,12 +3,22 @@ import type { Endpoint, MaintenanceWindow } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
 import { type Credentials, metricsUrl } from './address.ts'
 import { type Environment, type Found, find, namesFor, read } from './environment.ts'
+import { readReach } from './reach.ts'
 import { type EndpointSetting, endpointSettings, GENERAL, PER_ENDPOINT } from './settings.ts'
 import type { Value } from './values.ts'
 
 type OwnSettings = Pick<
   Endpoint,
-  'model' | 'authorization' | 'timeout' | 'gpuUrl' | 'runbookUrl' | 'dashboardUrl' | 'maintenance'
+  | 'model'
+  | 'reach'
+  | 'authorization'
+  | 'timeout'
+  | 'sloTtft'
+  | 'gpuUrl'
+  | 'flaps'
+  | 'runbookUrl'
+  | 'dashboardUrl'
+  | 'maintenance'
 >
 
 const SCRAPE_TIMEOUT = 5_000
@@ -27,16 +37,21 @@ export function readEndpointSettings(
 ): OwnSettings {
   const has = (setting: EndpointSetting) => endpointSettings(backend).includes(setting)
   const first = <T>(name: EndpointSetting, { value }: { value: Value<T> }) =>
-    has(name) ? find(env, namesFor(backend, scopes, name), value) : undefined
+    has(name) ? find(env, [...namesFor(backend, scopes, name), ...bareOf(name)], value) : undefined
   const gpuUrl = first('GPU_URL', PER_ENDPOINT.GPU_URL)?.value
   // A time-out that was not understood must not make a limit look out of reach.
   const timeout = first('TIMEOUT', PER_ENDPOINT.TIMEOUT)
+  const flaps = first('FLAPS', PER_ENDPOINT.FLAPS)
   const canary = backend === 'ollama' || backend === 'openai'
+  const reach = has('TLS_CA') ? readReach(env, namesFor(backend, scopes, '')) : undefined
   return {
+    ...defined({ reach }),
     model: first('MODEL', PER_ENDPOINT.MODEL)?.value,
     authorization: authorizationOf(env, backend, scopes, credentials),
     timeout: timeout ? (timeout.value ?? Number.POSITIVE_INFINITY) : canary ? CANARY_TIMEOUT : SCRAPE_TIMEOUT,
+    sloTtft: first('SLO_TTFT', PER_ENDPOINT.SLO_TTFT)?.value,
     gpuUrl: gpuUrl && metricsUrl(gpuUrl),
+    flaps: flaps?.value === 'off' ? undefined : (flaps?.value ?? PER_ENDPOINT.FLAPS.fallback),
     runbookUrl: first('RUNBOOK_URL', PER_ENDPOINT.RUNBOOK_URL)?.value,
     dashboardUrl: first('DASHBOARD_URL', PER_ENDPOINT.DASHBOARD_URL)?.value,
     ...defined({ maintenance: readMaintenance(env, backend, scopes) }),
@@ -54,6 +69,11 @@ export function readMaintenance(
   if (!windows) return undefined
   const zone = read(env, 'TIMEZONE', GENERAL.TIMEZONE)
   return windows.map((window) => (window.kind === 'weekly' ? { ...window, zone: window.zone ?? zone } : window))
+}
+
+/** The one setting that may stand for every backend, as those of rules may. */
+function bareOf(setting: EndpointSetting): EndpointSetting[] {
+  return setting === 'SLO_TTFT' || setting === 'FLAPS' ? [setting] : []
 }
 
 /** The most specific of URL credentials, `_BEARER_TOKEN` and `_BASIC_AUTH`; two at the same level are a problem. */

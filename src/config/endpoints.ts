@@ -1,4 +1,5 @@
-import { type Backend, prefixOf } from '../model/backend.ts'
+import { TABLES } from '../backends/backends.ts'
+import { type Backend, prefixOf, type ScrapedBackend } from '../model/backend.ts'
 import type { Source, Target } from '../model/config.ts'
 import { baseUrl, type Credentials, metricsUrl, querySecrets, readAddress } from './address.ts'
 import { type Environment, variableOf } from './environment.ts'
@@ -152,7 +153,7 @@ export function endpointAt(
   for (const secret of querySecrets(found.url)) env.secrets.add(secret)
   return {
     ...bare,
-    url: isCanary(backend) ? baseUrl(found.url) : metricsUrl(found.url),
+    url: isCanary(backend) ? baseUrl(found.url) : metricsUrl(found.url, TABLES[backend as ScrapedBackend]?.path),
     credentials: found.credentials,
   }
 }
@@ -175,6 +176,13 @@ const PORTS: Partial<Record<Backend, number>> = {
   llamacpp: 8080,
   tgi: 8080,
   tei: 8080,
+  litellm: 4000,
+  epp: 9090,
+  triton: 8002,
+  lmdeploy: 23333,
+  mistralrs: 8080,
+  genai: 1064,
+  'ray-serve': 8080,
 }
 
 function exampleUrl(backend: Backend): string {

@@ -36,8 +36,26 @@ export function clearOf(id: RuleId): Value<number> | undefined {
   return { ...read, plain: true }
 }
 
+/** What a rule's `_CRITICAL` may be; `undefined`: the rule has no number of which more is worse. */
+export function criticalValueOf(id: RuleId): Value<Limit> | undefined {
+  const spec = specOf(id)
+  if (spec.unit === 'switch' || spec.measure === undefined) return undefined
+  const unit = UNITS[spec.unit]
+  const words = spec.critical === undefined ? 'off' : 'off, on'
+  const read = value<Limit>(`${words} or ${unit.mayBe}`, (text) => {
+    const word = onOrOff(text)
+    if (word === 'on' && spec.critical === undefined)
+      return failed(`has no critical limit of its own; write ${unit.mayBe}`)
+    if (word) return word
+    const n = unit.read(text)
+    return typeof n === 'number' ? reachable(n, spec, unit) : n
+  })
+  return { ...read, plain: true }
+}
+
 /** Whether a clear is on the good side of its limit: below it, or at most it where the limit itself is no breach. */
 export function clears(clear: number, limit: number, breach: RuleSpec['breach']): boolean {
+  if (breach === 'below') return clear >= limit
   return breach === 'above' ? clear <= limit : clear < limit
 }
 
@@ -54,10 +72,11 @@ export function scaledClear(spec: RuleSpec, limit: number): number | undefined {
 
 /** Runs in a row and switches are clear by themselves; what is judged once for the whole run has no end. */
 function canClear({ unit, measure }: RuleSpec): boolean {
-  return unit !== 'switch' && unit !== 'runs' && measure !== undefined
+  return unit !== 'switch' && unit !== 'runs' && unit !== 'count' && measure !== undefined
 }
 
 function reachable(n: number, spec: RuleSpec, unit: UnitSpec): number | Failed | undefined {
+  if (spec.breach === 'below') return n > unit.min && n <= unit.max ? n : undefined
   const above = spec.breach === 'above'
   if (n > unit.max || (above && n === unit.max)) {
     return failed(`can never be reached: the highest is ${unit.max}; may be ${unit.mayBe}`)

@@ -2,6 +2,8 @@ import type { Language, LogLevel, PageLinks, StateConfig } from '../model/config
 import type { Fallible } from '../model/fallible.ts'
 import type { Environment } from './environment.ts'
 import { environmentOf, isSet, read } from './environment.ts'
+import { takeOffQuotes } from './known-names.ts'
+import { readOutward } from './reach.ts'
 import { GENERAL } from './settings.ts'
 import { readStatePlace } from './state-place.ts'
 
@@ -27,6 +29,7 @@ export function parsePage(
   { lambda }: { lambda: boolean },
 ): Fallible<{ config: PageConfig }, { problems: string[] }> {
   const env = environmentOf(variables)
+  takeOffQuotes(env, variables)
   const secrets = read(env, 'PAGE_SECRET', GENERAL.PAGE_SECRET)
   for (const secret of secrets ?? []) env.secrets.add(secret)
   if (!isSet(env, 'PAGE_SECRET')) {
@@ -38,7 +41,7 @@ export function parsePage(
     token: read(env, 'PAGE_TOKEN', GENERAL.PAGE_TOKEN),
     language: read(env, 'ALERT_LANGUAGE', GENERAL.ALERT_LANGUAGE),
     timezone: read(env, 'TIMEZONE', GENERAL.TIMEZONE),
-    state: readStatePlace(env, lambda),
+    state: readStatePlace(env, lambda, readOutward(env)),
     logLevel: read(env, 'LOG_LEVEL', GENERAL.LOG_LEVEL),
     masked: [...env.secrets],
   }

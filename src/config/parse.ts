@@ -1,12 +1,14 @@
 import { type Backend, prefixOf } from '../model/backend.ts'
 import type { Config, Discovery, Endpoint, Source, Target } from '../model/config.ts'
 import type { Fallible } from '../model/fallible.ts'
+import type { Rule } from '../model/rule.ts'
 import { readEndpointSettings, requireModel } from './endpoint-settings.ts'
 import { checkNames, type Named, type NamedEndpoints, readEndpoints } from './endpoints.ts'
 import { type Environment, environmentOf, isSet, namesFor, read, variableOf } from './environment.ts'
 import { refuseMisspelt, takeOffQuotes } from './known-names.ts'
 import { readPageLinks } from './page.ts'
 import { readPush } from './push-server.ts'
+import { readOutward } from './reach.ts'
 import { readWorkers } from './receiver.ts'
 import { type RuleSettings, readRuleSettings, rulesBy } from './rule-settings.ts'
 import { GENERAL } from './settings.ts'
@@ -34,7 +36,8 @@ export function parseConfig(
     requireModel(env, backend, [readEndpointSettings(env, backend, [], undefined)])
   requireModel(env, backend, endpoints)
   const push = readPush(env, options.lambda)
-  const state = readStatePlace(env, options.lambda)
+  const outward = readOutward(env)
+  const state = readStatePlace(env, options.lambda, outward)
   const general = readGeneral(env)
   const page = readPageLinks(env)
   checkCanary(env, backend, endpoints, general.canary)
@@ -48,6 +51,7 @@ export function parseConfig(
     push,
     state,
     ...general,
+    ...outward,
     secrets: [...env.secrets],
     warnings: [...env.warnings],
     ...(usedDefault ? { usedDefault } : {}),
@@ -93,6 +97,7 @@ function sourcesEndpoint(env: Environment, backend: Backend, settings: RuleSetti
     url,
     ...none,
     timeout: 0,
+    flaps: undefined,
     runbookUrl: undefined,
     dashboardUrl: undefined,
     rules,
@@ -140,9 +145,20 @@ function endpointsOf(
     const { name, group, url = '', credentials, beat } = endpoint
     const scopes = scopesOf(endpoint)
     const siblings = group === undefined ? 1 : (sizes.get(group) ?? 1)
-    const rules = rulesOf(scopes, siblings)
-    return { name, group, url, ...readEndpointSettings(env, backend, scopes, credentials), rules, beat }
+    const own = readEndpointSettings(env, backend, scopes, credentials)
+    const all = rulesOf(scopes, siblings)
+    const rules = own.sloTtft === undefined ? withoutObjective(all) : all
+    return { name, group, url, ...own, rules, beat }
   })
+}
+
+const withoutSlo = new WeakMap<readonly Rule[], Rule[]>()
+
+/** Made once for each list, which many endpoints share. */
+function withoutObjective(rules: Rule[]): Rule[] {
+  const known = withoutSlo.get(rules) ?? rules.filter(({ id }) => id !== 'slo')
+  withoutSlo.set(rules, known)
+  return known
 }
 
 /** The variable parts of an endpoint, most specific first: `CHAT_A`, `CHAT`. */

@@ -1,5 +1,7 @@
 import type { PushConfig, PushServer } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import { type Environment, isSet, read } from './environment.ts'
+import { readTls } from './reach.ts'
 import { GENERAL } from './settings.ts'
 
 /** Where pushes go; `undefined` locally without a push server, which prints them. */
@@ -34,7 +36,8 @@ function readServer(env: Environment, name: 'NOTIFLY' | 'NOTIFLY_FALLBACK', requ
   if (!isSet(env, tokenName) && inUrl === undefined) {
     env.warnings.add(`${tokenName} is not set: most push servers refuse messages without a token`)
   }
-  return { url: `${base.origin}${base.pathname.replace(/\/+$/, '')}`, token: token ?? inUrl }
+  const tls = readTls(env, ['NOTIFLY_', ''])
+  return { url: `${base.origin}${base.pathname.replace(/\/+$/, '')}`, token: token ?? inUrl, ...defined({ tls }) }
 }
 
 /** Takes the token out of an address that was pasted with it: `https://push.example.com/?token=…`. */

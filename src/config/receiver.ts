@@ -4,6 +4,7 @@ import { parseDuration } from './duration.ts'
 import { type Environment, environmentOf, isSet, read } from './environment.ts'
 import { refuseMisspelt, takeOffQuotes } from './known-names.ts'
 import { type Pairs, readPairs } from './pairs.ts'
+import { readOutward } from './reach.ts'
 import { GENERAL } from './settings.ts'
 import { readStatePlace } from './state-place.ts'
 
@@ -50,7 +51,7 @@ export function parseReceiver(
   }
   const { named } = readWorkers(env)
   const workers = named.flatMap(({ name, beat }) => (beat ? [{ name, ...beat }] : []))
-  const state = readStatePlace(env, lambda)
+  const state = readStatePlace(env, lambda, readOutward(env))
   const logLevel = read(env, 'LOG_LEVEL', GENERAL.LOG_LEVEL)
   refuseMisspelt(env, variables)
   if (token === undefined || env.problems.size > 0) return { ok: false, problems: [...env.problems] }

@@ -3,7 +3,7 @@ import { defined } from '../model/defined.ts'
 import type { Rule } from '../model/rule.ts'
 import { RULE_IDS, type RuleId, rulesOf, specOf } from '../rules/rules.ts'
 import { type Environment, type Found, understand } from './environment.ts'
-import { clearOf, clears, type Limit, limitOf, scaledClear } from './limits.ts'
+import { clearOf, clears, criticalValueOf, type Limit, limitOf, scaledClear } from './limits.ts'
 import { RULE_ENDINGS, RULE_SETTINGS, type RuleEnding } from './settings.ts'
 import { suggest } from './suggest.ts'
 import type { Value } from './values.ts'
@@ -12,6 +12,7 @@ import type { Value } from './values.ts'
 interface Said {
   LIMIT?: Found<Limit>
   CLEAR?: Found<number>
+  CRITICAL?: Found<Limit>
   FOR?: Found<number>
   REPEAT?: Found<number | 'off'>
   PRIORITY?: Found<number>
@@ -105,12 +106,13 @@ function ruleOf(env: Environment, id: RuleId, said: readonly Said[]): Rule | und
   const clear = clearSaid ? clearSaid.value : scaledClear(spec, limit)
   const understood = limitSaid === undefined || limitSaid.value !== undefined
   if (clearSaid && clear !== undefined && understood && !clears(clear, limit, spec.breach)) {
-    const than = spec.breach === 'above' ? 'at most' : 'below'
+    const than = spec.breach === 'below' ? 'at least' : spec.breach === 'above' ? 'at most' : 'below'
     const name = limitSaid?.name ?? `${id.toUpperCase()}_LIMIT`
     env.problems.add(
       `${clearSaid.name} is ${clear}: may be ${than} ${name}, which is ${limit}${limitSaid ? '' : ' by default'}`,
     )
   }
+  const critical = criticalOf(env, id, { limit, name: limitSaid?.name }, first('CRITICAL'))
   const repeat = first('REPEAT')?.value
   const { needs = NOTHING, unit, breach } = spec
   return {
@@ -119,6 +121,8 @@ function ruleOf(env: Environment, id: RuleId, said: readonly Said[]): Rule | und
     unit,
     breach,
     limit,
+    critical,
+    ...(limitSaid || clearSaid ? {} : { isDefault: true as const }),
     clear,
     ...defined({ runs: spec.runs }),
     for: first('FOR')?.value ?? spec.for,
@@ -126,6 +130,22 @@ function ruleOf(env: Environment, id: RuleId, said: readonly Said[]): Rule | und
     priority: first('PRIORITY')?.value ?? spec.priority,
     idles: spec.idles ?? false,
   }
+}
+
+/** The critical limit lies beyond the limit; a default one that a limit has overtaken counts for nothing. */
+function criticalOf(
+  env: Environment,
+  id: RuleId,
+  { limit, name = `${id.toUpperCase()}_LIMIT` }: { limit: number; name: string | undefined },
+  said: Found<Limit> | undefined,
+): number | undefined {
+  const { critical } = specOf(id)
+  const own = critical !== undefined && critical > limit ? critical : undefined
+  if (said === undefined || said.value === undefined || said.value === 'on') return own
+  if (said.value === 'off') return undefined
+  if (said.value > limit) return said.value
+  env.problems.add(`${said.name} is ${said.value}: may be above ${name}, which is ${limit}`)
+  return own
 }
 
 interface Placed {
@@ -205,6 +225,12 @@ function say(env: Environment, name: string, text: string, { rule, ending }: Pla
       env.problems.add(`${name}: the rule ${rule} has no clear of its own: leave it out`)
       return undefined
     }
+    case 'CRITICAL': {
+      const value = cached(CRITICALS, rule, criticalValueOf)
+      if (value) return { CRITICAL: { name, value: understand(env, name, text, value) } }
+      env.problems.add(`${name}: the rule ${rule} has no critical limit: leave it out`)
+      return undefined
+    }
     case 'FOR':
       return { FOR: { name, value: understand(env, name, text, RULE_SETTINGS.FOR.value) } }
     case 'REPEAT':
@@ -230,6 +256,7 @@ function looksLikeMilliseconds(text: string, rule: RuleId): boolean {
 const USUAL_SECONDS = 5
 
 const LIMITS = new Map<RuleId, Value<Limit>>()
+const CRITICALS = new Map<RuleId, Value<Limit> | undefined>()
 const CLEARS = new Map<RuleId, Value<number> | undefined>()
 
 function cached<T>(cache: Map<RuleId, T>, rule: RuleId, make: (rule: RuleId) => T): T {

@@ -33,6 +33,18 @@ const link = value('an http or https address', (text) =>
   /^https?:\/\/[^/?#@\s]+([/?#]\S*)?$/i.test(text) && URL.canParse(text) ? text : undefined,
 )
 
+const proxyAddress: Value<URL> = {
+  ...value('the http address of a proxy, such as http://proxy.corp.example:3128', (text) => {
+    const address = /^[a-z]+:\/\//i.test(text) ? text : `http://${text}`
+    return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol) ? new URL(address) : undefined
+  }),
+  secret: true,
+}
+const PROXY_MEANING = (scheme: string) =>
+  `proxy by which \`${scheme}\` addresses are reached, the small letters of other tools too. Endpoints at loopback never go through it; at private addresses only with \`<BACKEND>_PROXY=yes\` (secret, if it holds a password)`
+const pemFile = line('the path of a PEM file', /^[^\p{Cc}]{1,4096}$/u)
+const SKIP_MEANING = 'any certificate is taken: an attacker on the way can read tokens; warned of at each start'
+
 function setting<T, const D>(of: Value<T>, fallback: D, meaning: string, fallbackText?: string): Setting<T, D> {
   return { value: of, fallback, meaning, ...defined({ fallbackText }) }
 }
@@ -89,6 +101,21 @@ export const GENERAL = {
     'info',
     'structured JSON logs: `debug`, `info`, `warn`, `error` or `silent`',
   ),
+  HTTP_PROXY: setting(proxyAddress, undefined, PROXY_MEANING('http://')),
+  HTTPS_PROXY: setting(proxyAddress, undefined, PROXY_MEANING('https://')),
+  NO_PROXY: setting(
+    line('a list of hosts, such as .corp.example,10.0.0.0/8'),
+    undefined,
+    'hosts that are reached without the proxy: `name` (with its subdomains), `name:port`, `10.0.0.0/8`, `*`',
+  ),
+  TLS_CA: setting(pemFile, undefined, 'PEM file of a CA that is trusted beside the usual ones, for every address'),
+  TLS_CERT: setting(pemFile, undefined, 'PEM file of the client certificate for servers that want one'),
+  TLS_KEY: setting(pemFile, undefined, 'PEM file of its key, without a passphrase'),
+  TLS_SKIP_VERIFY: setting(yesOrNo, undefined, SKIP_MEANING),
+  NOTIFLY_TLS_CA: setting(pemFile, undefined, 'the same four for the push servers alone'),
+  NOTIFLY_TLS_CERT: setting(pemFile, undefined, 'see above'),
+  NOTIFLY_TLS_KEY: setting(pemFile, undefined, 'see above'),
+  NOTIFLY_TLS_SKIP_VERIFY: setting(yesOrNo, undefined, 'see above'),
   METRICS: setting(
     choice(['off', 'own', 'all']),
     'own',
@@ -147,10 +174,27 @@ export const PER_ENDPOINT = {
   BEARER_TOKEN: setting(token, undefined, 'token for the endpoint (secret)'),
   BASIC_AUTH: setting(basicAuth, undefined, '`user:password` for the endpoint (secret)'),
   TIMEOUT: setting(duration(1, 15 * MINUTE, '5s'), undefined, 'time for one scrape or canary', '`5s`; canary `30s`'),
+  TLS_CA: setting(pemFile, undefined, 'as `TLS_CA`, for these endpoints'),
+  TLS_CERT: setting(pemFile, undefined, 'as `TLS_CERT`, for these endpoints'),
+  TLS_KEY: setting(pemFile, undefined, 'as `TLS_KEY`, for these endpoints'),
+  TLS_SKIP_VERIFY: setting(yesOrNo, undefined, 'as `TLS_SKIP_VERIFY`, for these endpoints'),
+  PROXY: setting(yesOrNo, undefined, 'endpoints at private addresses go through HTTP_PROXY and HTTPS_PROXY too'),
   GPU_URL: setting(
     address('the http or https address of a GPU exporter', 'http://10.0.0.5:9400'),
     undefined,
     'the GPU exporter beside this server, so that the message can say what the GPU does',
+  ),
+  SLO_TTFT: setting(
+    duration(1, HOUR, '500ms'),
+    undefined,
+    'time within which the first token should come, for the rule `slo`; also bare, as `SLO_TTFT`, for every backend',
+    'off',
+  ),
+  FLAPS: setting(
+    orOff(whole(2, 20)),
+    3,
+    'the beginning of the same incident within two hours that is told as "comes and goes"; its further ends and beginnings are silent until it is calm, or bad, for an hour. `off`: each is told. A bare `FLAPS` is for all backends',
+    '`3`',
   ),
   RUNBOOK_URL: setting(link, undefined, 'opened by a tap on the message'),
   DASHBOARD_URL: setting(link, undefined, 'the same, where no runbook is set'),
@@ -170,15 +214,18 @@ export const RULE_SETTINGS = {
   PRIORITY: setting(whole(0, 10), undefined, 'priority of the push, 0 to 10'),
 } as const
 
-export const RULE_ENDINGS = ['LIMIT', 'CLEAR', 'FOR', 'REPEAT', 'PRIORITY'] as const
+export const RULE_ENDINGS = ['LIMIT', 'CLEAR', 'CRITICAL', 'FOR', 'REPEAT', 'PRIORITY'] as const
 export type RuleEnding = (typeof RULE_ENDINGS)[number]
 
 /** The per-endpoint variables that mean something for a backend. */
 export function endpointSettings(backend: Backend): EndpointSetting[] {
   const links = ['RUNBOOK_URL', 'DASHBOARD_URL', 'MAINTENANCE'] as const
-  if (backend === 'heartbeat-check') return [...links]
-  const all = ['BEARER_TOKEN', 'BASIC_AUTH', 'TIMEOUT', ...links] as const
-  return backend === 'dcgm' ? [...all] : ['MODEL', 'GPU_URL', ...all]
+  if (backend === 'heartbeat-check') return ['FLAPS', ...links]
+  const tls = ['TLS_CA', 'TLS_CERT', 'TLS_KEY', 'TLS_SKIP_VERIFY', 'PROXY'] as const
+  const all = ['BEARER_TOKEN', 'BASIC_AUTH', 'TIMEOUT', 'FLAPS', ...tls, ...links] as const
+  if (backend === 'dcgm') return [...all]
+  const objective = rulesOf(backend).includes('slo') ? (['SLO_TTFT'] as const) : []
+  return ['MODEL', 'GPU_URL', ...objective, ...all]
 }
 
 /**

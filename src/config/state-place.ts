@@ -1,16 +1,16 @@
-import type { StateConfig } from '../model/config.ts'
+import type { Outward, StateConfig } from '../model/config.ts'
 import { type Environment, isSet, read } from './environment.ts'
 import { GENERAL } from './settings.ts'
 
 /** Where the state lies: the bucket where one is set, else a folder, which Lambda does not keep. */
-export function readStatePlace(env: Environment, lambda: boolean): StateConfig {
+export function readStatePlace(env: Environment, lambda: boolean, outward: Outward): StateConfig {
   const bucket = read(env, 'STATE_BUCKET', GENERAL.STATE_BUCKET)
   const prefix = read(env, 'STATE_PREFIX', GENERAL.STATE_PREFIX)
   const dir = read(env, 'STATE_DIR', GENERAL.STATE_DIR)
   const endpoint = read(env, 'S3_ENDPOINT', GENERAL.S3_ENDPOINT)
   const forcePathStyle = read(env, 'S3_FORCE_PATH_STYLE', GENERAL.S3_FORCE_PATH_STYLE)
   if (bucket !== undefined) {
-    return { kind: 's3', bucket, prefix, endpoint: endpoint?.href.replace(/\/$/, ''), forcePathStyle }
+    return { kind: 's3', bucket, prefix, endpoint: endpoint?.href.replace(/\/$/, ''), forcePathStyle, ...outward }
   }
   if (lambda && !isSet(env, 'STATE_BUCKET')) {
     env.problems.add(

@@ -88,6 +88,13 @@ export const UNITS: Record<RuleUnit, UnitSpec> = {
     min: 0,
     max: 1_000_000,
   },
+  count: {
+    ...count,
+    mayBe: 'a whole number from 1',
+    read: (t) => (/^0*[1-9]\d{0,5}$/.test(t) ? Number(t) : undefined),
+    min: 0,
+    max: 1_000_000,
+  },
   '°C': {
     mayBe: 'a temperature in °C, such as 85',
     read: (text) => suffixed(text, /\s*°?c$/i),
@@ -99,6 +106,9 @@ export const UNITS: Record<RuleUnit, UnitSpec> = {
   },
   switch: { ...count, mayBe: 'on or off', read: () => undefined, min: 0, max: 1, variable: () => 'on' },
 }
+
+/** What stands before a limit. */
+export const BREACH_SIGNS = { above: '>', 'at-or-above': '≥', below: '<' } as const
 
 /** Without the noise of binary fractions: 0.95 × 10 / 20 is 0.475. */
 export function rounded(n: number): number {

@@ -1,14 +1,13 @@
-import buildConnector from 'undici/lib/core/connect.js'
-import Client from 'undici/lib/dispatcher/client.js'
 import { mask } from '../log.ts'
 import { defined } from '../model/defined.ts'
 import type { Failure } from '../model/failure.ts'
 import type { Fallible } from '../model/fallible.ts'
 import { chunksOf, discard } from './body.ts'
+import { answersFor, MAX_BYTES } from './connections.ts'
 import { withDeadline } from './deadline.ts'
 import { watchGzipEnd } from './gzip-end.ts'
 import { failureOf } from './network-failure.ts'
-import { type Dispatching, noPauseDispatcher } from './no-pause-dispatcher.ts'
+import { withScheme } from './scheme.ts'
 import { serverWords } from './server-words.ts'
 
 export interface GetOptions {
@@ -17,7 +16,7 @@ export interface GetOptions {
   timeout: number
   /** The run's own end. */
   signal?: AbortSignal
-  /** From {@link openDispatcher}. */
+  /** From `openDispatcher`. */
   dispatcher: unknown
   /** Decoded bytes; @default 16 MiB. */
   maxBytes?: number
@@ -27,7 +26,6 @@ export interface GetOptions {
 
 export type Got = Fallible<{ contentType: string; headers: Headers; bytes: number }, { failure: Failure }>
 
-const MAX_BYTES = 16 * 1024 * 1024
 const MAX_HOPS = 5
 
 /**
@@ -51,12 +49,16 @@ async function getUntil(signal: AbortSignal, url: string, options: GetOptions): 
     last = chunk.at(-1) ?? last
     options.onChunk(chunk)
   }
-  let inBody = false
+  let headersOf: Headers | undefined
   try {
     const response = await follow(url, { headers, signal, dispatcher: gzipEnd.dispatcher })
     if ('kind' in response) return { ok: false, failure: response }
-    if (!response.ok) return { ok: false, failure: await refusal(response, headers) }
-    inBody = true
+    if (!response.ok)
+      return {
+        ok: false,
+        failure: await refusal(response, headers, answersFor(response.url || url, options.dispatcher)),
+      }
+    headersOf = response.headers
     const read = await readBody(response.body, options.maxBytes ?? MAX_BYTES, onChunk, signal)
     if (typeof read !== 'number') return { ok: false, failure: read }
     if (gzipEnd.isMissing(response.headers.get('content-encoding'), read, last))
@@ -64,49 +66,20 @@ async function getUntil(signal: AbortSignal, url: string, options: GetOptions): 
     const contentType = response.headers.get('content-type') ?? ''
     return { ok: true, contentType, headers: response.headers, bytes: read }
   } catch (error) {
-    return { ok: false, failure: signal.aborted ? { kind: 'timeout' } : failureOf(error, inBody) }
+    if (signal.aborted) return { ok: false, failure: { kind: 'timeout' } }
+    const failure = failureOf(error, headersOf !== undefined)
+    if (failure.kind === 'cut' && headersOf) return { ok: false, failure: twoLengths(headersOf) ?? failure }
+    return { ok: false, failure: await withScheme(url, failure, signal) }
   }
 }
 
-const SETTINGS = {
-  pipelining: 0,
-  allowH2: false,
-  // Our own deadline decides; these limits are coarse and a trickle defeats them.
-  headersTimeout: 0,
-  bodyTimeout: 0,
-  // On the wire; `maxBytes` counts decoded bytes.
-  maxResponseSize: MAX_BYTES + 1024 * 1024,
-}
-
-const CONNECTING = {
-  // Shorter than a try, so that an address that swallows packets is known as "never sent".
-  timeout: 4_000,
-  // Node gives each address 250 ms, less than a slow handshake takes. https://github.com/nodejs/node/issues/54359
-  autoSelectFamily: true,
-  autoSelectFamilyAttemptTimeout: 1_000,
-}
-
-/**
- * The connections of one run, closed at its end: a socket kept while the process is frozen is dead when it wakes.
- * Nothing is kept alive inside a run either, since a POST on a socket that the server is just closing is lost or doubled.
- * So each request has a client of its own: undici's Agent adds a pool an origin, and each pool 16 KB of empty queue.
- */
-export function openDispatcher(): { dispatcher: unknown; close(): Promise<void> } {
-  let connect: ReturnType<typeof buildConnector> | undefined
-  const clients = new Set<Client>()
-  const oneByOne: Dispatching = {
-    dispatch(options, handler) {
-      connect ??= buildConnector(CONNECTING)
-      const client = new Client(options.origin, { ...SETTINGS, connect })
-      clients.add(client)
-      const dispatched = (client as unknown as Dispatching).dispatch(options, handler)
-      // The client takes no other request and is done once this one is answered.
-      void client.close().then(() => clients.delete(client))
-      return dispatched
-    },
-  }
-  const close = async () => void (await Promise.all([...clients].map((client) => client.destroy())))
-  return { dispatcher: noPauseDispatcher(oneByOne), close }
+/** A body that has two lengths ends where it should by neither, though all of it came. https://www.rfc-editor.org/rfc/rfc9112#section-6.3 */
+function twoLengths(headers: Headers): Failure | undefined {
+  const length = headers.get('content-length')
+  if (length?.includes(',')) return { kind: 'not-http', detail: 'Content-Length stands twice' }
+  return length !== null && headers.has('transfer-encoding')
+    ? { kind: 'not-http', detail: 'Content-Length beside Transfer-Encoding' }
+    : undefined
 }
 
 /**
@@ -138,9 +111,16 @@ async function follow(
   }
 }
 
-async function refusal(response: Response, headers: Record<string, string>): Promise<Failure> {
+async function refusal(
+  response: Response,
+  headers: Record<string, string>,
+  proxy: string | undefined,
+): Promise<Failure> {
   const { status } = response
   const detail = await serverWords(response, secretsOf(headers))
+  // A gateway's own statuses: the server behind it did not write them.
+  if (proxy !== undefined && (status === 502 || status === 504))
+    return { kind: 'proxy', status, detail: [proxy, detail].filter(Boolean).join(': ') }
   const kind: Failure['kind'] =
     status === 401 || status === 403 ? 'not-authorised' : status === 404 ? 'not-found' : 'http'
   return defined({ kind, status, detail })

@@ -51,7 +51,7 @@ function draftOf(notifications: readonly Notification[], catalogue: Catalogue, o
 }
 
 /**
- * One notification per incident, the newest; if it fired and resolved before either was told, it is told as late. So is an
+ * One notification per incident, the newest. What became worse before it was told is told as fired; if it fired and resolved before either was told, it is told as late. So is an
  * incident that ended while the next one of the same alert is already on: "short again" would contradict it.
  */
 function oneEach(notifications: readonly Notification[]): Notification[] {
@@ -59,7 +59,9 @@ function oneEach(notifications: readonly Notification[]): Notification[] {
   for (const notification of [...notifications].sort((a, b) => a.at - b.at)) {
     const before = byIncident.get(notification.incident)
     const untold = before?.reason === 'fired' && notification.reason === 'resolved' && before.maybeSent !== true
-    byIncident.set(notification.incident, untold ? { ...notification, reason: 'late' } : notification)
+    const first = before?.reason === 'fired' && notification.reason === 'worse' && before.maybeSent !== true
+    const told = untold ? { reason: 'late' as const } : first ? { reason: 'fired' as const } : {}
+    byIncident.set(notification.incident, { ...notification, ...told })
   }
   const told = [...byIncident.values()]
   const lasting = told.filter((notification) => !isOver(notification))

@@ -1,6 +1,7 @@
 import { defined } from '../model/defined.ts'
 import type { AlertContext, DerivedSignal, Notification } from '../model/notification.ts'
 import { advice, ruleNamed } from '../rules/rules.ts'
+import { mainSignal } from '../rules/snapshot.ts'
 import type { Line } from './fit.ts'
 import { factOf, isCanary, isCanaryRule, textsOf } from './sentence.ts'
 import { sparkline } from './sparkline.ts'
@@ -55,6 +56,7 @@ export function contextLinesAfter(main: Notification, catalogue: Catalogue): Lin
 function verdictLine(main: Notification, context: AlertContext, catalogue: Catalogue): Line | undefined {
   const { verdict } = context
   if (!verdict || (main.rule === 'stalled' && verdict.kind === 'stalled')) return undefined
+  if (main.rule === 'restarts' && verdict.kind === 'restarted') return undefined
   return { text: catalogue.verdicts[verdict.kind](verdict, { restarted: context.restarted === true }), rank: 1 }
 }
 
@@ -123,7 +125,10 @@ function sparkOf(context: AlertContext, main: Notification, catalogue: Catalogue
   if (context.backend === 'dcgm' && main.rule !== 'gpu_memory') return undefined
   const { format, line } = catalogue
   const isWait = isCanary(main)
-  const isShare = context.backend === 'dcgm' || context.backend === 'gateway'
+  const shown = mainSignal(context.backend)
+  const isShare = shown === 'gpu_memory' || shown === 'kv_cache'
+  // Requests at once, or a second: there is no queue that the curve could be of.
+  if (!isWait && !isShare && shown !== 'waiting') return undefined
   const write = isWait ? format.seconds : isShare ? format.percent : format.count
   const name = isWait
     ? line.sparkOf.wait

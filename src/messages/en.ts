@@ -3,6 +3,7 @@ import { adviceEn } from './en/advice.ts'
 import { engineRulesEn } from './en/engine-rules.ts'
 import { failuresEn } from './en/failures.ts'
 import { faultRulesEn } from './en/fault-rules.ts'
+import { hardwareRulesEn } from './en/hardware-rules.ts'
 import { inner, n } from './en/phrases.ts'
 import { serverRulesEn } from './en/server-rules.ts'
 import { xidsEn } from './en/xids.ts'
@@ -31,6 +32,9 @@ const SIGNALS: Readonly<Record<string, string>> = {
   gpu_utilisation: 'GPU utilisation',
   gpu_temperature: 'GPU temperature',
   gpu_xid: 'XID errors',
+  gpu_remap_failed: 'row remap failures',
+  gpu_remapped_rows: 'remapped memory rows',
+  gpu_throttle: 'reasons of the clocks',
   observer_degraded: 'observer state',
   upstream_health: 'upstream health',
   admission_rejected: 'refused requests',
@@ -114,7 +118,7 @@ const withDetail = (detail: string | undefined) => (detail === undefined ? '' : 
 
 export const en: Catalogue = {
   format: n,
-  rules: { ...engineRulesEn, ...serverRulesEn, ...faultRulesEn },
+  rules: { ...engineRulesEn, ...serverRulesEn, ...faultRulesEn, ...hardwareRulesEn },
   failures: failuresEn,
   verdicts: {
     'load-grew': loadGrew,
@@ -140,7 +144,12 @@ export const en: Catalogue = {
   signal: (name) => SIGNALS[name] ?? name,
   title: {
     repeated: (headline, lasted) => `${headline}, for ${lasted} now`,
+    worse: (headline) => `Worse: ${inner(headline)}`,
+    comesAndGoes: (headline) => `Comes and goes: ${inner(headline)}`,
+    cameAndWent: (headline, times) => `Came and went ${often(times)}: ${inner(headline)}`,
     restarted: (headline) => `Over after a restart: “${headline}”`,
+    forgotten: (headline) => `Not known to be over: “${headline}”`,
+    limitChanged: (headline) => `Limit changed, no longer: “${headline}”`,
     idle: (headline) => `Over for lack of traffic: “${headline}”`,
     late: (headline) => `Was: “${headline}”`,
     digest: (worse, over) =>
@@ -161,10 +170,21 @@ export const en: Catalogue = {
       `${what === undefined ? '' : `${what} `}${bars} ${first} → ${last}${minutes === undefined ? '' : ` in ${n.seconds(minutes * 60)}`}`,
     sparkOf: { queue: 'Queue', wait: 'Wait', memory: 'Memory' },
     lasted: (headline, ms, detail) => `“${headline}” lasted ${n.lasted(ms)}${withDetail(detail)}.`,
+    also: (parts) => `Also: ${parts.join('; ')}.`,
+    began: (times) => `It came and went ${often(times)} in that time.`,
+    comesAndGoes: (times, since, stays) =>
+      stays
+        ? `It came and went ${often(times)} since ${since}; for an hour it has been there without a break.`
+        : `Began ${often(times)} since ${since}. Its ends and beginnings are not told until an hour has passed without either.`,
+    cameAndWent: (times, since, bad, detail) =>
+      `Began ${often(times)} since ${since}, ${n.lasted(bad)} of trouble in all${withDetail(detail)}. Calm for an hour.`,
     ended: {
       clear: undefined,
       idle: 'No traffic for 15 minutes: closed as idle, not seen to be better.',
       restarted: 'It ended because the server restarted: what was waiting is lost.',
+      forgotten:
+        'The exporter restarted or no longer shows it, so that nothing is known. Look at the GPU by hand (nvidia-smi, dmesg).',
+      'limit-changed': 'By the limit that is set now it is no breach.',
     },
     was: (from, to, ms, detail) =>
       `Was from ${from} to ${to} (${n.lasted(ms)})${withDetail(detail)}. Told late: the push server was away.`,

@@ -1,8 +1,10 @@
-import type { Notification } from '../model/notification.ts'
+import { defined } from '../model/defined.ts'
+import type { Notification, Symptom } from '../model/notification.ts'
 import { ruleNamed, signOf } from '../rules/rules.ts'
 import { contextLines, contextLinesAfter } from './context-lines.ts'
 import { type Draft, fitTitle, type Line } from './fit.ts'
 import { isOver } from './group.ts'
+import { inner } from './number-format.ts'
 import type { Sanitized } from './sanitize.ts'
 import { detailOf, headlineOf, isCanary, isCanaryRule, lengthOf, nowOf, ofSubject, textsOf } from './sentence.ts'
 import type { Catalogue } from './texts.ts'
@@ -16,7 +18,7 @@ export function endpointMessage(sanitized: Sanitized, catalogue: Catalogue, now:
   const [named] = sanitized.title
   if (main === undefined || named === undefined) return { title: '', lines: [] }
   const first = isOver(main) ? overLines(main, catalogue, now) : nowLines(main, catalogue, now)
-  const beside = others.map((notification, index) => ({
+  const beside = [...(isOver(main) ? [] : symptomsOf(main)), ...others].map((notification, index) => ({
     text: besideLine(notification, catalogue, now),
     rank: index < 3 ? 1 : 5,
   }))
@@ -24,6 +26,16 @@ export function endpointMessage(sanitized: Sanitized, catalogue: Catalogue, now:
   const repeated = sanitized.body.some(({ maybeSent }) => maybeSent)
   const maybe: Line[] = repeated ? [{ text: catalogue.line.maybeSent, rank: 2 }] : []
   return { title: titleOf(named, catalogue), lines: [...first, ...beside, ...rest, ...address(main), ...maybe] }
+}
+
+/** What else fires of the incident, as notifications of their own would tell it. */
+function symptomsOf(main: Notification): Notification[] {
+  return (main.symptoms ?? []).filter(({ rule }) => ruleNamed(rule)).map((symptom) => ofSymptom(main, symptom))
+}
+
+function ofSymptom(main: Notification, symptom: Symptom): Notification {
+  const { id, incident, endpoint, priority, at, firedAt, context } = main
+  return { ...defined({ endpoint, context }), ...symptom, id, incident, reason: 'fired', priority, at, firedAt }
 }
 
 function titleOf(notification: Notification, catalogue: Catalogue): string {
@@ -37,7 +49,9 @@ function titleOf(notification: Notification, catalogue: Catalogue): string {
   switch (reason) {
     case 'fired':
     case 'told-once':
-      return titled(sign, headline)
+      return titled(sign, notification.flaps ? catalogue.title.comesAndGoes(headline) : headline)
+    case 'worse':
+      return titled(sign, catalogue.title.worse(headline))
     case 'repeated':
       return titled(
         sign,
@@ -55,7 +69,10 @@ function titleOf(notification: Notification, catalogue: Catalogue): string {
 /** Sign and words for what is over. Ended by a restart, or closed for lack of traffic, it is not known to be well. */
 function endOf(notification: Notification, catalogue: Catalogue): [sign: string, text: string] {
   const headline = headlineOf(notification, catalogue)
+  if (notification.flaps) return ['✅', catalogue.title.cameAndWent(headline, notification.flaps.times)]
   if (notification.ended === 'restarted') return ['🔄', catalogue.title.restarted(headline)]
+  if (notification.ended === 'forgotten') return ['❔', catalogue.title.forgotten(headline)]
+  if (notification.ended === 'limit-changed') return ['🎚️', catalogue.title.limitChanged(headline)]
   if (notification.ended === 'idle') return ['💤', catalogue.title.idle(headline)]
   return ['✅', textsOf(notification.rule, catalogue).over]
 }
@@ -68,10 +85,11 @@ function shortGpu(subject: string): string {
 /** What is wrong, what it means for users, and the server's own words. */
 function nowLines(notification: Notification, catalogue: Catalogue, now: number): Line[] {
   const { line, format } = catalogue
-  const { reason, at, firedAt, failure, beat, context } = notification
+  const { reason, at, firedAt, failure, beat, context, flaps } = notification
+  const often = flaps && line.comesAndGoes(flaps.times, format.clock(flaps.since, now), reason === 'repeated')
   const since = reason === 'repeated' ? line.since(format.clock(firedAt, now)) : undefined
   const asOf = now - at >= LATE ? line.asOf(format.clock(at, now)) : undefined
-  const text = [nowOf(notification, catalogue), impact(notification, catalogue), since, asOf]
+  const text = [often, nowOf(notification, catalogue), impact(notification, catalogue), since, asOf]
     .filter((part) => part !== undefined)
     .join(' ')
   const words =
@@ -103,7 +121,7 @@ function impact(notification: Notification, catalogue: Catalogue): string | unde
 
 function overLines(notification: Notification, catalogue: Catalogue, now: number): Line[] {
   const { line, format } = catalogue
-  const { reason, at, firedAt, endedAt, ended, times } = notification
+  const { reason, at, firedAt, endedAt, ended, times, flaps, began } = notification
   const detail = detailOf(notification, catalogue)
   const lasted = lengthOf(notification)
   const how = ended === undefined ? undefined : line.ended[ended]
@@ -113,8 +131,24 @@ function overLines(notification: Notification, catalogue: Catalogue, now: number
     if (times !== undefined) return [{ text: line.wasOften(times, from, to, detail), rank: 0 }]
     return [{ text: line.was(from, to, lasted, detail), rank: 0 }, ...byWhat]
   }
+  const also = alsoLines(notification, catalogue)
+  if (flaps) {
+    const text = line.cameAndWent(flaps.times, format.clock(flaps.since, now), flaps.bad, detail)
+    return [{ text, rank: 0 }, ...also, ...byWhat]
+  }
   const what = ofSubject(notification, headlineOf(notification, catalogue), catalogue)
-  return [{ text: line.lasted(what, lasted, detail), rank: 0 }, ...byWhat]
+  const often: Line[] = began === undefined ? [] : [{ text: line.began(began), rank: 1 }]
+  return [{ text: line.lasted(what, lasted, detail), rank: 0 }, ...also, ...often, ...byWhat]
+}
+
+/** What else took part, with how bad it got. */
+function alsoLines(main: Notification, catalogue: Catalogue): Line[] {
+  const parts = symptomsOf(main).map((symptom) => {
+    const headline = inner(headlineOf(symptom, catalogue))
+    const detail = detailOf(symptom, catalogue)
+    return detail === undefined ? headline : `${headline} (${detail})`
+  })
+  return parts.length === 0 ? [] : [{ text: catalogue.line.also(parts), rank: 1 }]
 }
 
 /** Another rule of the same endpoint, in one line. */

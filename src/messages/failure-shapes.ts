@@ -35,3 +35,19 @@ const NOBODY_BEHIND =
 export function isDeclared(failure: Failure): boolean {
   return failure.code !== undefined
 }
+
+/** What a TLS handshake failed over, as far as its code says. */
+export type TlsTrouble = 'plain-port' | 'tls-port' | 'expired' | 'not-yet' | 'issuer' | 'name' | 'client' | 'other'
+
+/** Codes: https://nodejs.org/api/tls.html#x509-certificate-error-codes, and OpenSSL's names of TLS alerts. */
+export function tlsTrouble({ code = '' }: Failure): TlsTrouble {
+  if (/HTTP_ON_TLS/.test(code)) return 'tls-port'
+  if (/WRONG_VERSION_NUMBER|UNKNOWN_PROTOCOL|HTTP_REQUEST|PACKET_LENGTH_TOO_LONG/.test(code)) return 'plain-port'
+  if (/CERT_HAS_EXPIRED/.test(code)) return 'expired'
+  if (/CERT_NOT_YET_VALID/.test(code)) return 'not-yet'
+  if (/SELF_SIGNED|UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY|INVALID_CA/.test(code)) return 'issuer'
+  if (/ALTNAME_INVALID|HOSTNAME_MISMATCH/.test(code)) return 'name'
+  if (/CERTIFICATE_REQUIRED|ALERT_(BAD_CERTIFICATE|UNKNOWN_CA|CERTIFICATE_UNKNOWN|HANDSHAKE_FAILURE)/.test(code))
+    return 'client'
+  return 'other'
+}

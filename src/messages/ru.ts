@@ -3,6 +3,7 @@ import { adviceRu } from './ru/advice.ts'
 import { engineRulesRu } from './ru/engine-rules.ts'
 import { failuresRu } from './ru/failures.ts'
 import { faultRulesRu } from './ru/fault-rules.ts'
+import { hardwareRulesRu } from './ru/hardware-rules.ts'
 import { inner, n, times, tokens } from './ru/phrases.ts'
 import { serverRulesRu } from './ru/server-rules.ts'
 import { xidsRu } from './ru/xids.ts'
@@ -31,6 +32,9 @@ const SIGNALS: Readonly<Record<string, string>> = {
   gpu_utilisation: 'загрузка GPU',
   gpu_temperature: 'температура GPU',
   gpu_xid: 'ошибки XID',
+  gpu_remap_failed: 'сбои замены строк памяти',
+  gpu_remapped_rows: 'заменённые строки памяти',
+  gpu_throttle: 'причины снижения частот',
   observer_degraded: 'состояние наблюдателя шлюза',
   upstream_health: 'здоровье апстримов',
   admission_rejected: 'отклонённые запросы',
@@ -113,7 +117,7 @@ const withDetail = (detail: string | undefined) => (detail === undefined ? '' : 
 
 export const ru: Catalogue = {
   format: n,
-  rules: { ...engineRulesRu, ...serverRulesRu, ...faultRulesRu },
+  rules: { ...engineRulesRu, ...serverRulesRu, ...faultRulesRu, ...hardwareRulesRu },
   failures: failuresRu,
   verdicts: {
     'load-grew': loadGrew,
@@ -139,7 +143,12 @@ export const ru: Catalogue = {
   signal: (name) => SIGNALS[name] ?? name,
   title: {
     repeated: (headline, lasted) => `${headline}, уже ${lasted}`,
+    worse: (headline) => `Хуже: ${inner(headline)}`,
+    comesAndGoes: (headline) => `Повторяется: ${inner(headline)}`,
+    cameAndWent: (headline, times) => `Повторилось ${often(times)}: ${inner(headline)}`,
     restarted: (headline) => `Закончилось перезапуском: «${headline}»`,
+    forgotten: (headline) => `Неизвестно, прошло ли: «${headline}»`,
+    limitChanged: (headline) => `Порог изменён, больше не тревога: «${headline}»`,
     idle: (headline) => `Закрыто, трафика нет: «${headline}»`,
     late: (headline) => `Было: «${headline}»`,
     digest: (worse, over) =>
@@ -162,10 +171,21 @@ export const ru: Catalogue = {
       `${what === undefined ? '' : `${what} `}${bars} ${first} → ${last}${minutes === undefined ? '' : ` за ${n.seconds(minutes * 60)}`}`,
     sparkOf: { queue: 'Очередь', wait: 'Ожидание', memory: 'Память' },
     lasted: (headline, ms, detail) => `«${headline}»: длилось ${n.lasted(ms)}${withDetail(detail)}.`,
+    also: (parts) => `Кроме того: ${parts.join('; ')}.`,
+    began: (times) => `За это время проблема возвращалась ${often(times)}.`,
+    comesAndGoes: (times, since, stays) =>
+      stays
+        ? `С ${since} повторилось ${often(times)}, последний час держится без перерыва.`
+        : `Повторилось ${often(times)} с ${since}. О новых повторах не сообщаем, пока час не пройдёт без изменений.`,
+    cameAndWent: (times, since, bad, detail) =>
+      `Повторилось ${often(times)} с ${since}, всего длилось ${n.lasted(bad)}${withDetail(detail)}. Уже час спокойно.`,
     ended: {
       clear: undefined,
       idle: '15 минут нет запросов: тревога закрыта, но улучшения мы не видели.',
       restarted: 'Закончилось, потому что сервер перезапустился: ждавшие запросы потеряны.',
+      forgotten:
+        'Экспортёр перезапускался или больше её не показывает, так что ничего не известно. Проверьте GPU вручную (nvidia-smi, dmesg).',
+      'limit-changed': 'По новому порогу это уже не нарушение.',
     },
     was: (from, to, ms, detail) =>
       `Было с ${from} до ${to} (${n.lasted(ms)})${withDetail(detail)}. Сообщаем с опозданием: пуш-сервер был недоступен.`,

@@ -23,6 +23,8 @@ const LENGTHS: Readonly<Record<string, number>> = {
 }
 /** The same for fields that are not named above. */
 const OTHERWISE = 60
+/** Words of our own, which are looked up and not printed. */
+const OURS: ReadonlySet<string> = new Set(['kind', 'backend', 'status', 'ended', 'rule', 'turn'])
 /** Characters of an address. */
 const ADDRESS = 200
 
@@ -57,7 +59,7 @@ function sanitizeValue(name: string, value: unknown, markdown: boolean): unknown
 }
 
 function sanitizeField(name: string, value: string, markdown: boolean): string | undefined {
-  if (name === 'kind' || name === 'backend' || name === 'status' || name === 'ended') return value
+  if (OURS.has(name)) return value
   if (name === 'url') return sanitizeUrl(value, markdown) || undefined
   return sanitizeText(value, LENGTHS[name] ?? OTHERWISE, markdown) || undefined
 }

@@ -21,7 +21,8 @@ export function factOf(notification: Notification, catalogue: Catalogue): Fact {
     waiting: held?.waiting ?? context?.numbers.waiting,
     deferred: context?.numbers.waiting_deferred,
     heldBy: held?.by,
-    over: notification.over,
+    span: notification.span,
+    within: notification.within,
     missing: notification.modelMissing,
     signals: signalsOf(notification.missing, catalogue),
     doubted: signalsOf(notification.doubted, catalogue),
@@ -30,6 +31,7 @@ export function factOf(notification: Notification, catalogue: Catalogue): Fact {
     gap: notification.gap,
     refusal: notification.refusal,
     silence: notification.silence,
+    alternates: notification.alternates,
     failure: notification.failure,
     backend: context?.backend,
   })

@@ -22,8 +22,10 @@ export interface Fact {
   deferred?: number
   /** What holds work that does not move. */
   heldBy?: HeldBy
+  /** Milliseconds within which the first token should come. */
+  within?: number
   /** Milliseconds that were looked at, where the window had too few requests. */
-  over?: number
+  span?: number
   /** The model or worker that is not there. */
   missing?: string
   /** Signals that are not there, in words. */
@@ -36,6 +38,7 @@ export interface Fact {
   gap?: Notification['gap']
   refusal?: Notification['refusal']
   silence?: Notification['silence']
+  alternates?: true
   failure?: Failure
   backend?: Backend
 }
@@ -93,8 +96,14 @@ export interface Catalogue {
   title: {
     /** `Queue is long, for 4 h now`. */
     repeated(headline: string, lasted: string): string
+    /** While it lasts it became worse. */
+    worse(headline: string): string
+    comesAndGoes(headline: string): string
+    cameAndWent(headline: string, times: number): string
     restarted(headline: string): string
     idle(headline: string): string
+    forgotten(headline: string): string
+    limitChanged(headline: string): string
     late(headline: string): string
     digest(worse: number, over: number): string
     digestOver(over: number): string
@@ -115,7 +124,14 @@ export interface Catalogue {
     sparkOf: { queue: string; wait: string; memory: string }
     /** `“Queue is growing” lasted 12 min, 97 waiting at most.` */
     lasted(headline: string, ms: number, detail: string | undefined): string
-    ended: { clear: string | undefined; idle: string; restarted: string }
+    /** What else took part in the incident. */
+    also(parts: readonly string[]): string
+    /** Within the incident. */
+    began(times: number): string
+    /** `stays`: for the last hour it has been there without a break. */
+    comesAndGoes(times: number, since: string, stays: boolean): string
+    cameAndWent(times: number, since: string, bad: number, detail: string | undefined): string
+    ended: { clear: string | undefined; idle: string; restarted: string; forgotten: string; 'limit-changed': string }
     was(from: string, to: string, ms: number, detail: string | undefined): string
     /** Several times between the two. */
     wasOften(times: number, from: string, to: string, detail: string | undefined): string

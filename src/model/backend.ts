@@ -11,6 +11,16 @@ export const BACKENDS = [
   'openai',
   'dcgm',
   'gateway',
+  'trtllm',
+  'dynamo',
+  'litellm',
+  'epp',
+  'router',
+  'triton',
+  'lmdeploy',
+  'mistralrs',
+  'genai',
+  'ray-serve',
   'heartbeat-check',
 ] as const
 export type Backend = (typeof BACKENDS)[number]
@@ -18,23 +28,43 @@ export type Backend = (typeof BACKENDS)[number]
 /** Backends whose readings come from a Prometheus text page. */
 export type ScrapedBackend = Exclude<Backend, 'ollama' | 'openai' | 'heartbeat-check'>
 
-/** The beginning of a backend's variables: `VLLM_…`; `heartbeat-check` has `HEARTBEAT_…`. */
+/** The beginning of a backend's variables: `VLLM_…`, `RAY_SERVE_…`; `heartbeat-check` has `HEARTBEAT_…`. */
 export function prefixOf(backend: Backend): string {
-  return backend === 'heartbeat-check' ? 'HEARTBEAT' : backend.toUpperCase()
+  return backend === 'heartbeat-check' ? 'HEARTBEAT' : backend.toUpperCase().replaceAll('-', '_')
 }
 
 /** One way a server names a series. */
 export interface Alias {
   /** The sample's own name; for a histogram, its name without `_bucket`, `_sum` and `_count`. */
   name: string
-  /** Keep only samples whose label has one of these values: `{ finished_reason: ['error'] }`; `5*` is all that begins with 5. */
+  /**
+   * Keep only samples whose label has one of these values: `{ finished_reason: ['error'] }`; `5*` is all that begins with 5,
+   * and an empty value is a label that is not there.
+   */
   labels?: Readonly<Record<string, readonly string[]>>
+  /** Keep only samples that have one of these, each as `labels` has it; `*Timeout` is all that ends so. */
+  oneOf?: readonly Readonly<Record<string, readonly string[]>>[]
   /** Drop samples whose label has one of these values. */
   not?: Readonly<Record<string, readonly string[]>>
+  /** Of failed requests: the server counts them among the finished ones too. */
+  among?: boolean
   /** More series whose values are parts of the same quantity and are added where present; the labels asked for hold for them too. */
   plus?: readonly string[]
-  /** So many of the published value are one of the signal's unit: 100 for percent. Divided, since 57 × 0.01 is not 0.57. */
+  /**
+   * So many of the published value are one of the signal's unit: 100 for percent, 1000 for milliseconds; of a histogram the
+   * bounds and the sum. Divided, since 57 × 0.01 is not 0.57.
+   */
   per?: number
+  /** The series that this one contains: the value of a gauge is this - that, of each label set, and 0 where they were read apart. */
+  less?: string
+  /** The series that this one is a part of: the value of a gauge is this / that. A label set without it is passed over. */
+  of?: string
+  /** In place of a histogram: this series is the sum, and that the count, of what was observed. It has a mean and no quantiles. */
+  count?: string
+  /** What published values mean in the signal's unit: `{ '2': 0, '*': 1 }`; `*` is any other. A value that is not there cannot be. */
+  states?: Readonly<Record<string, number>>
+  /** Where this series feeds the signal, rules take these limits for their own defaults: it counts more than others do. */
+  limits?: Readonly<Record<string, { limit: number; clear: number }>>
   /** The series, in MiB as this one, that makes the whole together with it; the value is this / (this + rest). Unknown without it. */
   rest?: string
   /** Values by which the server says that it does not measure this: unknown, and no fault. */
@@ -69,14 +99,23 @@ export interface BackendTable {
   ignored: readonly string[]
   /** A label whose empty value marks the total of its other values. */
   totalLabel?: string
-  /** The labels that name a subject. */
+  /** The labels that name a subject; an upstream may need several to be named. */
   subject?:
     | { kind: 'gpu'; id: string; number: string; instance: string; name: readonly string[] }
-    | { kind: 'upstream'; id: string }
+    | { kind: 'upstream'; id: string | readonly string[] }
   /** Tokens of a prompt that are read in one step, in which nothing that is counted moves. */
   readsAtOnce?: number
   /** Significant digits to which values are printed, where they are few: what counts past them stands still on the page. */
   digits?: number
+  /**
+   * The only labels that are read, `gen_ai_*` all that begin so. Others may name persons, keys or teams, in words of the
+   * owner's choosing: they are dropped before anything sees them, and samples that then share a label set add up.
+   */
+  keeps?: readonly string[]
+  /** It stands before engines: what helps is said of them, and it counts a request when it ends, so silence is no standstill. */
+  isGateway?: boolean
+  /** Where its metrics lie, appended to an address without a path; `metrics` unless said. */
+  path?: string
   /** A series with value 1 whose labels are the server's settings. */
   settings?: readonly string[]
   /** Any core series is enough: which ones there are is the owner's choice, and each feeds rules of its own. */

@@ -1,5 +1,6 @@
 import type { Backend } from './backend.ts'
 import type { Fallible } from './fallible.ts'
+import type { Proxies, Reach, TlsFiles } from './reach.ts'
 import type { Rule } from './rule.ts'
 
 export type Language = 'en' | 'ru'
@@ -13,6 +14,7 @@ export interface PushServer {
   /** Base URL without a trailing slash; `/message` is appended. */
   url: string
   token: string | undefined
+  tls?: TlsFiles
 }
 
 export interface PushConfig extends PushServer {
@@ -21,9 +23,15 @@ export interface PushConfig extends PushServer {
   markdown: boolean
 }
 
+/** What stands between us and a server that is no endpoint: the store, the push server, the ping. */
+export interface Outward {
+  proxies?: Proxies
+  tls?: TlsFiles
+}
+
 /** Where the state lies. */
 export type StateConfig =
-  | { kind: 's3'; bucket: string; prefix: string; endpoint: string | undefined; forcePathStyle: boolean }
+  | ({ kind: 's3'; bucket: string; prefix: string; endpoint: string | undefined; forcePathStyle: boolean } & Outward)
   | { kind: 'file'; dir: string }
 
 /** Where the page is, and what signs its links. */
@@ -47,8 +55,13 @@ export interface Endpoint {
   authorization: string | undefined
   /** For one scrape or canary. */
   timeout: number
+  /** Milliseconds within which the first token should come; absent: no such objective. */
+  sloTtft?: number | undefined
+  reach?: Reach
   /** The GPU exporter beside this server. */
   gpuUrl: string | undefined
+  /** The beginning of an incident, of those within two hours, from which on it is told as coming and going; `undefined`: never. */
+  flaps: number | undefined
   runbookUrl: string | undefined
   dashboardUrl: string | undefined
   /** Active rules, in catalogue order. */
@@ -130,6 +143,9 @@ export interface Config {
   /** The schedule's period, where it is set; otherwise it is learned. */
   interval: number | undefined
   canary: CanaryConfig
+  proxies?: Proxies
+  /** For what is no endpoint. */
+  tls?: TlsFiles
   /** Every secret of this configuration, so that the log can mask it. */
   secrets: string[]
   /** Settings that work but will surprise: told once in the log. */

@@ -5,7 +5,9 @@ export const FAILURE_KINDS = [
   'name-not-found',
   'timeout', // no complete answer within the time for one scrape or canary
   'cut', // the body ended early
-  'tls',
+  'tls', // the handshake; a code of OpenSSL's, or HTTP_ON_TLS: http was spoken to a port that wants TLS
+  'proxy', // the proxy itself refused (a status) or could not be reached; its address is the detail
+  'not-http', // an answer that HTTP/1.1 forbids; the parser's reason is the detail
   'not-authorised', // 401, 403
   'not-found', // 404: no metrics here
   'http', // any other status
@@ -14,6 +16,7 @@ export const FAILURE_KINDS = [
   'not-prometheus', // HTML, JSON, other text (in `detail`) or nothing where metrics were expected
   'compressed', // compressed bytes that were not declared, or declared ones that are not (with a code)
   'too-large',
+  'headers-too-large',
   'stream-error', // a canary's stream said `error`
   'bad-answer', // a canary's answer could not be understood
   'other',

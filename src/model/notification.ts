@@ -30,10 +30,10 @@ const maybeText = z.exactOptional(text)
 const maybeTexts = z.exactOptional(texts)
 const anything = z.exactOptional(z.unknown())
 
-const REASONS = ['fired', 'repeated', 'resolved', 'late', 'told-once'] as const
+const REASONS = ['fired', 'worse', 'repeated', 'resolved', 'late', 'told-once'] as const
 
 /**
- * Why something is told. `late`: it came and went before its `fired` could be delivered. `told-once`: it has no end
+ * Why something is told. `worse`: while it lasts, it became more urgent. `late`: it came and went before its `fired` could be delivered. `told-once`: it has no end
  * (the watcher's own gap, a state that had to be put aside).
  */
 export type Reason = (typeof REASONS)[number]
@@ -196,7 +196,11 @@ const ABOUT_FIELDS = {
     }),
   ),
   /** `queue_wait`, `ttft`: milliseconds over which there were enough requests, where the window had too few. */
-  over: unchecked<number>(),
+  span: unchecked<number>(),
+  /** `slo`: milliseconds within which the first token should come. */
+  within: unchecked<number>(),
+  /** `restarts`: an older process answers in between, so that these are two servers at one address. */
+  alternates: z.exactOptional(z.literal(true)),
   /** `heartbeat`: milliseconds; `never`: no beat ever came. */
   beat: z.exactOptional(
     open({
@@ -214,12 +218,26 @@ const ABOUT_FIELDS = {
 const ABOUT = open(ABOUT_FIELDS)
 export type About = z.infer<typeof ABOUT>
 
+/** What else fires of the incident, or took part in it; as in the notification. */
+const SYMPTOM = open({
+  ...ABOUT_FIELDS,
+  rule: text,
+  subject: maybeText,
+  subjectName: maybeText,
+  value: maybeNumber,
+  atLeast: unchecked<boolean>(),
+  limit: maybeNumber,
+  usual: maybeNumber,
+  peak: maybeNumber,
+})
+export type Symptom = z.infer<typeof SYMPTOM>
+
 /** What is to be told, complete in itself: the message is written from it, perhaps runs later. */
 const NOTIFICATION = open({
   ...ABOUT_FIELDS,
   /** `<incident>/<reason>/<at>`: unique. */
   id: text,
-  /** `<endpoint>|<rule>|<subject>@<firedAt>`; one span from fired to resolved. */
+  /** `<endpoint>|<rule>|<subject>@<firedAt>` of the alert that opened it; one span from fired to resolved. */
   incident: text,
   reason: z.enum(REASONS),
   rule: text,
@@ -244,8 +262,17 @@ const NOTIFICATION = open({
   limit: maybeNumber,
   /** The worst value of the incident. */
   peak: maybeNumber,
-  /** How a resolved one ended. */
-  ended: unchecked<'clear' | 'idle' | 'restarted'>(),
+  /** What else fires now; of an end, what else took part. The worst first. */
+  symptoms: z.exactOptional(z.array(SYMPTOM)),
+  /** `worse`: what became so. `critical`: the value passed this second limit, in the rule's unit. */
+  turn: unchecked<'priority' | 'critical' | 'verdict'>(),
+  critical: maybeNumber,
+  /** It comes and goes: how often since when (epoch milliseconds), and for how many milliseconds it was bad in all. */
+  flaps: z.exactOptional(open({ since: number, times: number, bad: number })),
+  /** The most often that one of its symptoms began to fire within the incident. */
+  began: maybeNumber,
+  /** How a resolved one ended. `forgotten`: what told of it is gone, so that it is not known to be over. */
+  ended: unchecked<'clear' | 'idle' | 'restarted' | 'forgotten' | 'limit-changed'>(),
   /** For falls and siblings: the past or the siblings' median that the value was compared with. */
   usual: maybeNumber,
   /** `silence`: from when until when (epoch milliseconds) nothing is pushed, who asked for it, and why. */

@@ -1,7 +1,17 @@
 import type { Signal } from './signals.ts'
 
 /** What a rule's number is; how each is written and shown stands in `config/units.ts`. */
-export type RuleUnit = 'requests' | 'seconds' | 'share' | 'fall' | 'times' | 'per-second' | 'runs' | '°C' | 'switch'
+export type RuleUnit =
+  | 'requests'
+  | 'seconds'
+  | 'share'
+  | 'fall'
+  | 'times'
+  | 'per-second'
+  | 'runs'
+  | 'count'
+  | '°C'
+  | 'switch'
 
 /** What a rule reads of an answer. */
 export interface Needs {
@@ -24,8 +34,12 @@ export interface Rule {
   id: string
   needs: Needs
   unit: RuleUnit
-  breach: 'above' | 'at-or-above'
+  breach: 'above' | 'at-or-above' | 'below'
   limit: number
+  /** Beyond it the trouble is told as critical, once. */
+  critical?: number | undefined
+  /** Nobody set the limit or the clear limit. */
+  isDefault?: true
   clear: number | undefined
   /** So many runs in a row it must be a breach; absent: one. */
   runs?: number

@@ -77,6 +77,21 @@ export const SIGNALS = {
   gpu_utilisation: { kind: 'gauge', ...share, meaning: 'share of time a kernel ran on one GPU or MIG instance' },
   gpu_temperature: { kind: 'gauge', unit: '°C', min: -50, max: 150, meaning: 'temperature of one GPU' },
   gpu_xid: { kind: 'gauge', unit: 'code', min: 0, max: 1_000, meaning: 'last XID error code of one GPU; 0 is none' },
+  gpu_remap_failed: { ...flag, meaning: '1 when replacing a bad memory row of one GPU by a spare one failed' },
+  gpu_remapped_rows: {
+    kind: 'gauge',
+    unit: 'events',
+    min: 0,
+    max: 100_000,
+    meaning: 'memory rows of one GPU that were replaced after errors that could not be corrected',
+  },
+  gpu_throttle: {
+    kind: 'gauge',
+    unit: 'code',
+    min: 0,
+    max: 0xffff,
+    meaning: 'why the clocks of one GPU are held down, as bits',
+  },
   canary_total: { ...seconds, meaning: "the whole canary by the watcher's clock" },
   canary_wait: { ...seconds, meaning: 'canary: time in the queue' },
   canary_load: { ...seconds, meaning: 'canary: time loading the model' },
@@ -154,12 +169,16 @@ export interface Readings {
   startedAt?: number
   /** The model for display, where the server names it. */
   model?: string
+  /** All that the page names, where they are several and none was chosen. */
+  models?: readonly string[]
   /** Which server, and roughly which version, the names on the page belong to. */
   server?: string
   /** The server's own settings, as published (`vllm:cache_config_info`). */
   settings: Record<string, string>
   /** Which series fed which signal: `waiting` → `vllm:num_requests_waiting`. */
   sources: Partial<Record<Signal, string>>
+  /** The failed requests are counted among the finished ones, although by another series. */
+  failedAmong?: true
   faults: DataFault[]
   /** Lines that could not be read. */
   malformed: number

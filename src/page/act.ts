@@ -1,5 +1,5 @@
 import type { Silence, State } from '../state/schema.ts'
-import { acknowledge, addSilence, endSilences, incidentOf } from '../state/silences.ts'
+import { acknowledge, addSilence, endSilences, isOpen } from '../state/silences.ts'
 import type { Choice, Done } from './act-page.ts'
 import { partsOf } from './links.ts'
 
@@ -45,12 +45,12 @@ export function endpointsOf(incidents: readonly string[]): string[] {
   return [...new Set(incidents.map((incident) => partsOf(incident).endpoint))]
 }
 
-/** Incidents of an endpoint that fire now. */
+/** Incidents of an endpoint that are open now. */
 export function firingAt(state: State, endpoint: string): string[] {
-  const alerts = Object.hasOwn(state.endpoints, endpoint) ? (state.endpoints[endpoint]?.alerts ?? {}) : {}
-  return Object.entries(alerts).flatMap(([key, alert]) =>
-    alert.phase === 'firing' ? [incidentOf(endpoint, key, alert)] : [],
-  )
+  const incidents = Object.hasOwn(state.endpoints, endpoint) ? (state.endpoints[endpoint]?.incidents ?? {}) : {}
+  return Object.values(incidents)
+    .filter(isOpen)
+    .map(({ id }) => id)
 }
 
 /** All that fires at the endpoint was on the page, and is taken with it; but an old link does not take what is new. */

@@ -1,6 +1,6 @@
 import type { Backend } from '../model/backend.ts'
 import type { DerivedSignal, Numbers, Verdict } from '../model/notification.ts'
-import type { Readings, Signal } from '../model/signals.ts'
+import { type GaugeSignal, type Readings, SIGNALS, type Signal } from '../model/signals.ts'
 import { mainSignal, type Snapshot } from '../rules/snapshot.ts'
 import { pastWorkloadOf, workloadOf } from '../rules/workload.ts'
 import { derive } from '../signals/derive.ts'
@@ -46,8 +46,8 @@ function readingsOf(state: EndpointState, backend: Backend): Readings {
   const readings = emptyReadings()
   const [at, main, kvCache] = state.recent.at(-1) ?? [0, null, null]
   const inside = state.inside[at]
-  const set = (signal: keyof Readings['gauges'], value: number | null | undefined) => {
-    if (value !== null && value !== undefined) readings.gauges[signal] = { value }
+  const set = (signal: DerivedSignal, value: number | null | undefined) => {
+    if (value !== null && value !== undefined && isGauge(signal)) readings.gauges[signal] = { value }
   }
   set('up', 1)
   set('kv_cache', kvCache)
@@ -65,6 +65,10 @@ function readingsOf(state: EndpointState, backend: Backend): Readings {
     if (isCountedTogether(state)) readings.sources[signal] = 'one'
   }
   return readings
+}
+
+function isGauge(signal: string): signal is GaugeSignal {
+  return Object.hasOwn(SIGNALS, signal) && SIGNALS[signal as Signal].kind === 'gauge'
 }
 
 /** Whether a label set of failed requests is one of finished requests too. */

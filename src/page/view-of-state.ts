@@ -1,12 +1,12 @@
 import type { Backend } from '../model/backend.ts'
 import { defined } from '../model/defined.ts'
-import type { DerivedSignal, Notification } from '../model/notification.ts'
+import type { DerivedSignal, Notification, Verdict } from '../model/notification.ts'
 import type { Rule } from '../model/rule.ts'
 import { mainSignal } from '../rules/snapshot.ts'
 import { usualInterval } from '../rules/watcher.ts'
 import { ruleOf, subjectOf } from '../state/alert-key.ts'
 import type { Alert, EndpointState, State } from '../state/schema.ts'
-import { incidentOf, type Place, quietAt } from '../state/silences.ts'
+import { incidentOf, isOpen, type Place, quietAt } from '../state/silences.ts'
 import { type Remembered, remember } from './remembered.ts'
 import { chartOfRule, ruleOfSignal, signalOfRule } from './signal-of-rule.ts'
 import type { Chart, EndpointView, Fire, FunctionView } from './view.ts'
@@ -105,12 +105,18 @@ function fireOf(
     since: Math.min(...alerts.map(({ firedAt }) => firedAt)),
     restarted: remembered.restarted,
     ...defined({
-      verdict: remembered.verdict,
+      verdict: remembered.verdict ?? lastTold(endpoint),
       // Of what does not answer there is nothing to see.
       chart: endpoint.failures > 0 ? undefined : chartOfRule(alerts[0]?.rule ?? '', backend, charts),
       acknowledged: taken.every((one) => one !== undefined) ? taken[0] : undefined,
     }),
   }
+}
+
+/** The verdict that was told last of what is open, where this moment shows none. */
+function lastTold({ incidents }: EndpointState): Verdict | undefined {
+  const kinds = Object.values(incidents).flatMap((one) => (isOpen(one) ? (one.verdicts.at(-1) ?? []) : []))
+  return kinds[0] === undefined ? undefined : { kind: kinds[0] as Verdict['kind'] }
 }
 
 /** An alert as a notification of this moment would tell it. */
@@ -124,17 +130,17 @@ function alertNow(
   const subject = subjectOf(key)
   const rule = settings.rules.get(id)
   const signal = signalOfRule(id, backend)
-  const incident = incidentOf(settings.name, key, alert)
+  const incident = incidentOf(endpoint, key)
   return {
-    id: `${incident}/page`,
-    incident,
+    id: `${incident?.id ?? key}/page`,
+    incident: incident?.id ?? key,
     reason: 'repeated',
     rule: id,
     endpoint: settings.name,
     priority: rule?.priority ?? 5,
     at: now,
     firedAt: alert.firedAt ?? alert.activeAt,
-    ...(alert.about ?? (id === 'down' && endpoint.failure ? { failure: endpoint.failure } : {})),
+    ...(incident?.symptoms[key]?.about ?? (id === 'down' && endpoint.failure ? { failure: endpoint.failure } : {})),
     ...defined({
       subject,
       value: valueOfAlert(id, subject, endpoint, signal && remembered.numbers[signal]),

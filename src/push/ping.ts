@@ -1,8 +1,11 @@
 import { discard } from '../http/body.ts'
+import { openDispatcher } from '../http/connections.ts'
 import { startDeadline } from '../http/deadline.ts'
-import { openDispatcher, send } from '../http/get.ts'
+import { send } from '../http/get.ts'
 import { failureOf } from '../http/network-failure.ts'
 import { serverWords } from '../http/server-words.ts'
+import { outwardWays } from '../http/ways.ts'
+import type { Outward } from '../model/config.ts'
 import type { IO } from '../model/io.ts'
 
 export interface PingOptions {
@@ -11,17 +14,22 @@ export interface PingOptions {
   secrets: readonly string[]
   /** Milliseconds. */
   timeout: number
+  outward?: Outward
 }
 
 /**
  * Tells the watcher's own watcher how the run ended. A service that knows `/fail` hears of a failed run at once; any
  * other hears nothing then, and alerts by itself when the next ping is missing. Never throws: it must not spoil a run.
  */
-export async function ping(url: string, ok: boolean, { io, secrets, timeout }: PingOptions): Promise<void> {
+export async function ping(
+  url: string,
+  ok: boolean,
+  { io, secrets, timeout, outward = {} }: PingOptions,
+): Promise<void> {
   const address = pingUrl(url, ok)
   if (address === undefined) return
   const { host, pathname } = new URL(address)
-  const connections = openDispatcher()
+  const connections = openDispatcher(outwardWays(outward))
   const deadline = startDeadline(timeout)
   try {
     const response = await send(address, {

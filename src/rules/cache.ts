@@ -9,16 +9,17 @@ import { FIRST_READING, NO_TRAFFIC, SHORT_PAST, untilTwoReadings } from './unkno
 export const cacheRules = ruleset({
   kv_cache: {
     ...base,
+    symptom: true,
     firesWhen: 'the fullest KV cache of the endpoint reaches the limit',
     sign: '📦',
     about: 'engine',
     unit: 'share',
     breach: 'at-or-above',
     limit: 0.9,
+    critical: 0.98,
     clear: 0.85,
     for: 5 * MINUTE,
     priority: 7,
-    backends: ['vllm', 'sglang', 'llamacpp', 'gateway'],
     needs: { signals: ['kv_cache'] },
     measure: number('kv_cache'),
     tells: ['kv_cache'],
@@ -37,7 +38,7 @@ export const cacheRules = ruleset({
     clear: 0.25,
     for: 10 * MINUTE,
     priority: 6,
-    backends: ['vllm', 'sglang'],
+    except: ['llamacpp'],
     needs: { signals: ['prefix_queries', 'prefix_hits'], standIn: { of: 'prefix_hits', by: 'hit_share' } },
     measure: ({ derived, before }, _, { now }) => [
       fall(derived.numbers.prefix_hit_share, usual(before.baselines.hits, now)),
@@ -50,6 +51,7 @@ export const cacheRules = ruleset({
   },
   preemptions: {
     ...base,
+    symptom: true,
     firesWhen: 'more requests a second than the limit are thrown out of the KV cache to be computed again',
     sign: '🔁',
     about: 'engine',
@@ -58,7 +60,6 @@ export const cacheRules = ruleset({
     clear: 0.1,
     for: 5 * MINUTE,
     priority: 5,
-    backends: ['vllm', 'sglang'],
     needs: { signals: ['preemptions'] },
     measure: number('preemptions_per_second'),
     unknownReason: untilTwoReadings,

@@ -34,7 +34,7 @@ function increased(snapshot: Snapshot, rule: Rule, signal: Counted): Measured[] 
     if (ruleOf(key) === rule.id) bySubject.set(subjectOf(key), 0)
   }
   for (const [labels, n] of Object.entries(snapshot.last.byLabels[signal] ?? {})) {
-    const subject = /(?:^|,)(?:reason|upstream)="((?:[^"\\]|\\.)*)"/.exec(labels)?.[1]
+    const subject = /(?:^|,)(?:reason|upstream|outcome)="((?:[^"\\]|\\.)*)"/.exec(labels)?.[1]
     bySubject.set(subject, (bySubject.get(subject) ?? 0) + n)
   }
   return [...bySubject].map(([subject, value]) => ({ subject, value }))

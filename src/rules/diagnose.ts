@@ -164,7 +164,8 @@ function undecidable(rule: Rule, readings: Readings): string | undefined {
   const { limit } = rule
   const sets = Object.values(readings.histograms[decidedBy.histogram] ?? {})
   const bounds = sets.flatMap((h) => h.bounds)
-  if (bounds.length === 0) return sets.length > 0 && decidedBy.as === 'p99' ? summaryOnly(rule) : undefined
+  if (bounds.length === 0)
+    return sets.length > 0 && decidedBy.as !== 'mean' ? summaryOnly(rule, decidedBy.as) : undefined
   const [first, last] = [Math.min(...bounds), Math.max(...bounds)]
   if (first > COARSE && first > limit) {
     return `not believable as seconds: the smallest bucket ends at ${first}, above the limit of ${limit} s; are they milliseconds?`
@@ -179,6 +180,6 @@ function sumless({ id }: Rule): string {
 }
 
 /** A summary's quantiles cover the server's own window, not ours, and cannot be added up. */
-function summaryOnly({ id }: Rule): string {
-  return `a summary has no buckets, so its p99 can never be decided: set ${id.toUpperCase()}_LIMIT=off`
+function summaryOnly({ id }: Rule, quantile: string): string {
+  return `a summary has no buckets, so its ${quantile} can never be decided: set ${id.toUpperCase()}_LIMIT=off`
 }

@@ -1,4 +1,5 @@
 import type { Config } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import { causeOf } from '../model/failure.ts'
 import type { Notification } from '../model/notification.ts'
 import { type Observation, wordsOf } from '../model/observation.ts'
@@ -18,7 +19,8 @@ import {
 import { verdict } from '../verdict/verdict.ts'
 import { alertContextOf } from './alert-context.ts'
 import type { Decision } from './decision.ts'
-import { type EndpointJudgement, judgeEndpoint, withContext } from './judge-endpoint.ts'
+import { followAll, type Incidents } from './incidents.ts'
+import { type EndpointJudgement, judgeEndpoint } from './judge-endpoint.ts'
 import { type RuleId, ruleNamed } from './rules.ts'
 import { siblingsByGroup } from './siblings.ts'
 import { type Snapshot, takeSnapshot } from './snapshot.ts'
@@ -59,15 +61,15 @@ export function evaluate(
     judgement: judgeEndpoint({
       snapshot: one,
       siblings: siblings.get(one.endpoint.group ?? ''),
-      outbox: kept,
       interval,
       now,
     }),
   }))
   const servers = observations.filter(({ unread }) => unread === undefined).length
   const stillDown = causesOfThoseStillDown(judged)
-  const told = judged.map(({ one, judgement }) => conclude(one, judgement, { of: servers, stillDown }, now))
-  const overtaken = new Set(judged.flatMap(({ judgement }) => [...judgement.overtaken]))
+  const all = { of: servers, stillDown, outbox: kept }
+  const told = judged.map(({ one, judgement }) => conclude(one, judgement, all, now))
+  const overtaken = new Set(told.flatMap((t) => [...t.overtaken]))
   const waiting = kept.filter((item) => !overtaken.has(item.notification.incident))
   const gap = gapNotification(previous, config, interval, now)
   const notifications = [...told.flatMap((t) => t.notifications), ...gap]
@@ -95,46 +97,61 @@ function isTheNewUsual(key: string, alert: Alert, now: number): boolean {
 
 /** Why each endpoint fails that was already told as down and is not told again now. */
 function causesOfThoseStillDown(judged: readonly { one: Snapshot; judgement: EndpointJudgement }[]): string[] {
-  return judged.flatMap(({ one: { observation }, judgement: { alerts, notifications } }) => {
-    const isTold = notifications.some(({ rule }) => rule === 'down')
-    return observation.up === false && alerts.down?.phase === 'firing' && !isTold ? [causeOf(observation.failure)] : []
+  return judged.flatMap(({ one: { observation }, judgement }) => {
+    const down = judgement.judged.find(({ key }) => key === 'down')
+    return observation.up === false && down && !down.began ? [causeOf(observation.failure)] : []
   })
 }
 
-/** Verdict, context, learning and the result of one endpoint. */
+/** Verdict, incidents, learning and the result of one endpoint. */
 function conclude(
   one: Snapshot,
   judgement: EndpointJudgement,
-  { of, stillDown }: { of: number; stillDown: readonly string[] },
+  { of, stillDown, outbox }: { of: number; stillDown: readonly string[]; outbox: readonly Outgoing[] },
   now: number,
-): { state: EndpointState; result: EndpointResult; notifications: Notification[] } {
+): { state: EndpointState; result: EndpointResult } & Pick<Incidents, 'notifications' | 'overtaken'> {
   const work = workloadOf(one)
   const firing = Object.values(judgement.alerts).some((alert) => alert.phase === 'firing')
-  const needed = firing || judgement.notifications.length > 0
+  const needed = firing || judgement.judged.length > 0 || Object.keys(one.before.incidents).length > 0
   const found = needed && work ? verdict(work, pastWorkloadOf(one.before, now)) : undefined
+  const { observation } = one
+  const alike =
+    observation.up === false ? stillDown.filter((cause) => cause === causeOf(observation.failure)).length : 0
+  const { incidents, notifications, overtaken } = needed
+    ? followAll({
+        snapshot: one,
+        judged: judgement.judged,
+        outbox,
+        now,
+        context: { ...alertContextOf(one, found, now), of, ...(alike > 0 && { downBefore: alike }) },
+      })
+    : NO_INCIDENTS
   const calm = Object.entries(judgement.alerts).every(([key, alert]) => isTheNewUsual(key, alert, now))
   const state: EndpointState = {
     ...one.after,
     alerts: judgement.alerts,
+    incidents,
     baselines: calm && one.readings ? learnFrom(one, work, now) : one.after.baselines,
     // A code that appeared while `down` held the rule back is still to be told.
-    xids: isHeld(one, judgement) ? one.before.xids : one.after.xids,
+    ...(isHeld(one, judgement) ? heldBack(one.before) : {}),
     gpus: Object.fromEntries(Object.entries(one.after.gpus).filter(([, at]) => now - at < LOST_GPU_KEPT)),
   }
-  const { observation } = one
-  const alike =
-    observation.up === false ? stillDown.filter((cause) => cause === causeOf(observation.failure)).length : 0
-  const all = { of, ...(alike > 0 && { downBefore: alike }) }
-  const context = judgement.notifications.length > 0 ? { ...alertContextOf(one, found, now), ...all } : undefined
   return {
     state,
     result: resultOf(one, judgement.alerts, firing ? found?.kind : undefined),
-    notifications: context ? withContext(judgement.notifications, context) : [],
+    notifications,
+    overtaken,
   }
 }
 
+const NO_INCIDENTS: Incidents = { incidents: {}, notifications: [], overtaken: new Set() }
+
 function isHeld({ before }: Snapshot, { alerts }: EndpointJudgement): boolean {
   return alerts.down?.phase === 'firing' && before.goodAt !== undefined
+}
+
+function heldBack({ xids, remapped }: EndpointState): Partial<EndpointState> {
+  return { xids, ...defined({ remapped }) }
 }
 
 function resultOf(one: Snapshot, alerts: Record<string, Alert>, kind: EndpointResult['verdict']): EndpointResult {

@@ -49,8 +49,9 @@ function compared({ rule, measured: { usual } }: Decision): string | undefined {
   return usual === undefined ? undefined : specOf(rule.id).compared?.(usual)
 }
 
-function measuredSince({ rule, measured: { value, subject }, snapshot }: Decision): string | undefined {
-  const since = value === undefined ? undefined : specOf(rule.id).since?.(snapshot, subject)
+function measuredSince({ rule, measured, judgement, snapshot }: Decision): string | undefined {
+  const { value, subject } = measured
+  const since = value === undefined || judgement === 'unknown' ? undefined : specOf(rule.id).since?.(snapshot, subject)
   return since === undefined ? undefined : `measured since ${clock(since)}`
 }
 

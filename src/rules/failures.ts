@@ -2,23 +2,25 @@ import { REQUESTS_AT_LEAST } from '../signals/derive.ts'
 import type { Increases } from '../signals/window.ts'
 import { ofEngine, whenFailing, whenGatewayFails } from '../verdict/advice.ts'
 import { counted } from './counted.ts'
-import { base, number, ruleset } from './rule.ts'
+import { ofEachModel, ofModel } from './per-model.ts'
+import { base, ruleset } from './rule.ts'
+import type { Snapshot } from './snapshot.ts'
 import { FIRST_READING, tooFew } from './unknown.ts'
 
 export const failureRules = ruleset({
   errors: {
     ...base,
-    firesWhen: `the share of requests that failed by the server's fault, of at least ${REQUESTS_AT_LEAST}, is above the limit (vLLM: with the 5xx of its own HTTP counter on paths of inference); a client's abort or invalid request is none`,
+    firesWhen: `the share of requests that failed by the server's fault, of at least ${REQUESTS_AT_LEAST}, is above the limit (vLLM: with the 5xx of its own HTTP counter on paths of inference); a client's abort or invalid request is none; also of each model where several share the server`,
     sign: '💥',
     about: 'engine',
     unit: 'share',
     limit: 0.05,
     clear: 0.01,
     priority: 8,
-    backends: ['vllm', 'tgi', 'tei', 'sglang', 'gateway'],
     needs: { signals: ['finished', 'failed', 'http_failed'], absentUntilFirst: ['failed', 'http_failed'] },
-    measure: number('failed_share'),
-    unknownReason: ({ window }) => (window ? tooFew(endedIn(window.counters), REQUESTS_AT_LEAST) : FIRST_READING),
+    // 5xx of the server have no model: the whole is judged, too.
+    measure: ofEachModel('errors', ({ derived }) => ({ value: derived.numbers.failed_share }), { whole: true }),
+    unknownReason: (snapshot, model) => noShare(ofModel(snapshot, model)),
     idles: true,
     tells: ['failed_share'],
     advise: ofEngine(whenFailing, whenGatewayFails),
@@ -43,6 +45,10 @@ export const failureRules = ruleset({
     backends: ['vllm', 'sglang'],
   },
 })
+
+function noShare({ window }: Snapshot): string {
+  return window ? tooFew(endedIn(window.counters), REQUESTS_AT_LEAST) : FIRST_READING
+}
 
 function endedIn({ finished = 0, failed = 0, http_failed = 0 }: Increases['counters']): number {
   return finished + failed + http_failed

@@ -4,7 +4,7 @@ import { condition, number, ruleset } from './rule.ts'
 import type { Snapshot } from './snapshot.ts'
 import { withoutSubjects } from './unknown.ts'
 
-const gateway = { about: 'gateway', priority: 8, backends: ['gateway'] } as const
+const gateway = { about: 'gateway', priority: 8 } as const
 
 export const gatewayRules = ruleset({
   observer: {
@@ -31,7 +31,6 @@ export const gatewayRules = ruleset({
       'more requests were refused at admission since the last run than the limit, by reason; of vLLM with a cap on its queue, whose length then has a ceiling',
     sign: '⛔',
     about: 'queue',
-    backends: ['vllm', 'gateway'],
   },
   stale: {
     ...gateway,

@@ -27,7 +27,8 @@ function silence(rule: Rule, { observation, endpoint, before }: Snapshot, now: n
   const { age, failed } = observation.beat
   const allowed = endpoint.beat.interval + endpoint.beat.grace
   const silent = age ?? now - before.since
-  const toldAs = before.alerts[rule.id]?.about?.beat
+  const told = before.incidents[rule.id]
+  const toldAs = told?.over ? undefined : told?.symptoms[rule.id]?.about?.beat
   const renewed = failed !== undefined && toldAs !== undefined && toldAs.failed === undefined && rule.for === 0
   // Never seen is told when interval and grace are over, not a run later.
   const late = age === undefined ? silent >= allowed : silent > allowed

@@ -1,30 +1,41 @@
-import type { AlertContext, Notification, Reason } from '../model/notification.ts'
+import { TABLES } from '../backends/backends.ts'
+import type { BackendTable, ScrapedBackend } from '../model/backend.ts'
 import type { Rule } from '../model/rule.ts'
 import { alertKey, ruleOf, subjectOf } from '../state/alert-key.ts'
-import { isClaimed } from '../state/outbox.ts'
-import type { Alert, Outgoing } from '../state/schema.ts'
+import type { Alert, End } from '../state/schema.ts'
 import { type Decision, notMeasured } from './decision.ts'
-import { joinLateNotices } from './late-notice.ts'
 import { judge, type Measured } from './measured.ts'
 import type { Surroundings } from './rule.ts'
 import { HOLDING, specOf } from './rules.ts'
 import { insideOf, type Snapshot } from './snapshot.ts'
 import { type Judgement, step } from './step.ts'
 
+/** An alert of an endpoint after one run, with what this run measured of it. */
+export interface Judged {
+  key: string
+  rule: Rule
+  /** Absent: this run did not measure it. */
+  measured: Measured | undefined
+  judgement: Judgement
+  /** As it stands now; one that is over as it stood last. */
+  alert: Alert
+  began: boolean
+  renewed: boolean
+  /** How it came to its end in this run. */
+  ended: End | undefined
+}
+
 /** What the rules of one endpoint made of one run. */
 export interface EndpointJudgement {
   alerts: Record<string, Alert>
-  /** To be told, without their context. */
-  notifications: Notification[]
-  /** Incidents that ended before they could be told: their `fired` leaves the outbox. */
-  overtaken: Set<string>
+  /** What fires now, and what stopped firing in this run. */
+  judged: Judged[]
   /** For `LOG_LEVEL=debug` and `--why`: each decision with its numbers. */
   decisions: Decision[]
 }
 
 interface Context extends Surroundings {
   snapshot: Snapshot
-  outbox: readonly Outgoing[]
   interval: number | undefined
 }
 
@@ -34,7 +45,7 @@ const FORGOTTEN = 86_400_000
 
 /** Measures and steps every active rule of one endpoint. */
 export function judgeEndpoint(context: Context): EndpointJudgement {
-  const out: EndpointJudgement = { alerts: {}, notifications: [], overtaken: new Set(), decisions: [] }
+  const out: EndpointJudgement = { alerts: {}, judged: [], decisions: [] }
   for (const rule of holdingFirst(context.snapshot.endpoint.rules)) {
     judgeRule(rule, holderOf(rule, out.alerts), context, out)
   }
@@ -59,8 +70,9 @@ function holderOf({ id }: Rule, alerts: Readonly<Record<string, Alert>>): string
   })
 }
 
-function judgeRule(rule: Rule, heldBy: string | undefined, context: Context, out: EndpointJudgement): void {
+function judgeRule(set: Rule, heldBy: string | undefined, context: Context, out: EndpointJudgement): void {
   const { snapshot } = context
+  const rule = withLimitsOfSeries(set, snapshot)
   const before = snapshot.before.alerts
   for (const [key, alert] of Object.entries(before)) {
     if (ruleOf(key) === rule.id) out.alerts[key] = alert // stays, unless measured below
@@ -71,8 +83,22 @@ function judgeRule(rule: Rule, heldBy: string | undefined, context: Context, out
   const measuredKeys = new Set(all.map(({ subject }) => alertKey(rule.id, subject)))
   const others = Object.entries(out.alerts).filter(([key]) => ruleOf(key) === rule.id && !measuredKeys.has(key))
   if (snapshot.readings) forget(others, context.now, out)
+  for (const [key, alert] of others)
+    if (alert.phase === 'firing' && key in out.alerts) out.judged.push(unmeasured(key, rule, alert))
   if (others.length > 0 || (measure && all.length === 0))
     out.decisions.push(...notMeasured(rule, others, heldBy, snapshot))
+}
+
+/** A series that counts more than others do brings its own limits, where nobody set any. */
+export function withLimitsOfSeries(rule: Rule, { backend, readings }: Pick<Snapshot, 'backend' | 'readings'>): Rule {
+  const table: BackendTable | undefined = TABLES[backend as ScrapedBackend]
+  if (!rule.isDefault || !readings || !table) return rule
+  for (const signal of rule.needs.signals) {
+    const alias = table.signals[signal]?.from.find(({ name }) => name === readings.sources[signal])
+    const limits = alias?.limits?.[rule.id]
+    if (limits) return { ...rule, ...limits }
+  }
+  return rule
 }
 
 function judgeSubject(
@@ -87,8 +113,16 @@ function judgeSubject(
   const before = snapshot.before.alerts[key]
   const alert = measured.renewed && judgement === 'breach' ? undefined : before
   const stepped = step(alert, judgement, rule, { now, value: measured.value, interval })
-  const next = afterStep(stepped.alert, alert, rule, heldBy ? 'held' : judgement, context)
-  const reason = next.idle ? 'resolved' : stepped.reason
+  const next = afterStep(
+    stepped.alert,
+    alert,
+    rule,
+    { judgement: heldBy ? 'held' : judgement, quiet: measured.quiet },
+    context,
+  )
+  const byLimit = isUnderNewLimit(alert, rule, judgement)
+  const reason = next.idle || byLimit ? 'resolved' : stepped.reason
+  const ended = byLimit ? 'limit-changed' : endOf(next, measured)
   const after = reason === 'resolved' ? 'ok' : (next.alert?.phase ?? 'ok')
   out.decisions.push({
     rule,
@@ -100,9 +134,33 @@ function judgeSubject(
     heldBy,
     snapshot,
   })
-  if (next.alert && reason !== 'resolved') out.alerts[key] = toldAs(next.alert, { reason, rule, measured }, snapshot)
+  if (next.alert && reason !== 'resolved') out.alerts[key] = withLimit(next.alert, rule, judgement)
   else delete out.alerts[key]
-  if (reason && next.alert) tell({ reason, rule, measured, alert: next.alert, idle: next.idle, key }, context, out)
+  if (next.alert?.phase !== 'firing') return
+  const renewed = measured.renewed === true && before?.phase === 'firing'
+  const end = reason === 'resolved' ? ended : undefined
+  out.judged.push({ key, rule, measured, judgement, alert: next.alert, began: reason === 'fired', renewed, ended: end })
+}
+
+function endOf({ alert, idle }: { alert: Alert | undefined; idle: boolean }, { forgotten }: Measured): End {
+  if (forgotten) return 'forgotten'
+  return idle ? 'idle' : alert?.restarted ? 'restarted' : 'clear'
+}
+
+/** Its limit was changed while it fired, and by the new one it is no breach: over at once, lest a reminder contradict itself. */
+function isUnderNewLimit(alert: Alert | undefined, rule: Rule, judgement: Judgement): boolean {
+  if (alert?.phase !== 'firing' || alert.limit === undefined || alert.limit === rule.limit) return false
+  return judgement === 'clear' || judgement === 'between'
+}
+
+/** The limit that it was judged by last, while it fires. */
+function withLimit(alert: Alert, { limit }: Rule, judgement: Judgement): Alert {
+  return alert.phase === 'firing' && judgement !== 'unknown' ? { ...alert, limit } : alert
+}
+
+function unmeasured(key: string, rule: Rule, alert: Alert): Judged {
+  const same = { judgement: 'unknown', began: false, renewed: false, ended: undefined } as const
+  return { key, rule, measured: undefined, alert, ...same }
 }
 
 /** Drops the alerts of subjects that are gone for good, without a message. */
@@ -116,18 +174,22 @@ function afterStep(
   alert: Alert | undefined,
   before: Alert | undefined,
   rule: Rule,
-  judgement: Judgement | 'held',
+  { judgement, quiet }: { judgement: Judgement | 'held'; quiet: boolean | undefined },
   context: Context,
 ): { alert: Alert | undefined; idle: boolean } {
   if (alert?.phase !== 'firing' || before?.phase !== 'firing') return { alert, idle: false }
   const { snapshot, now } = context
   const { idleSince, restarted, ...rest } = alert
   // What still holds after a restart was not ended by it.
-  const byRestart = snapshot.restarted || (restarted && judgement !== 'breach') ? { restarted: true as const } : {}
+  const byRestart = specOf(rule.id).outlivesRestart
+    ? {}
+    : snapshot.restarted || (restarted && judgement !== 'breach')
+      ? { restarted: true as const }
+      : {}
   const kept = { ...rest, ...byRestart }
   if (!rule.idles || !snapshot.readings)
     return { alert: { ...kept, ...(idleSince === undefined ? {} : { idleSince }) }, idle: false }
-  if (hasTraffic(snapshot)) return { alert: kept, idle: false }
+  if (!(quiet ?? !hasTraffic(snapshot))) return { alert: kept, idle: false }
   const since = idleSince ?? now
   return { alert: { ...kept, idleSince: since }, idle: judgement === 'unknown' && now - since >= IDLE }
 }
@@ -142,91 +204,4 @@ function hasTraffic(snapshot: Snapshot): boolean {
     ...Object.values(snapshot.last?.histograms ?? {}).map((h) => h.counts.at(-1) ?? 0),
   ]
   return counts.some((n) => n > 0)
-}
-
-/** A change of one alert that is worth telling. */
-interface Change {
-  reason: 'fired' | 'repeated' | 'resolved'
-  rule: Rule
-  measured: Measured
-  alert: Alert
-  /** It ends for lack of traffic. */
-  idle: boolean
-  /** Of the alert in the state. */
-  key: string
-}
-
-function tell(change: Change, { now, snapshot, outbox }: Context, out: EndpointJudgement): void {
-  const { reason, rule, measured, alert, idle, key } = change
-  const incident = `${snapshot.endpoint.name}|${rule.id}|${measured.subject ?? ''}@${alert.firedAt}`
-  const queued = outbox.filter((item) => item.notification.incident === incident)
-  const about =
-    (reason === 'resolved' ? alert.about : undefined) ?? specOf(rule.id).describe?.(snapshot, measured.subject)
-  const make = (reason: Reason, more: Partial<Notification> = {}): Notification => ({
-    ...ofRule(rule, measured, alert, snapshot),
-    ...about,
-    id: `${incident}/${reason}/${now}`,
-    incident,
-    reason,
-    at: now,
-    ...more,
-  })
-  if (reason === 'fired') out.notifications.push(make('fired'))
-  if (reason === 'repeated' && queued.length === 0) out.notifications.push(make('repeated'))
-  if (reason !== 'resolved') return
-  if (queued.some((item) => isClaimed(item, now))) {
-    out.alerts[key] = alert // another run is telling it right now: resolve at the next run
-    return
-  }
-  out.overtaken.add(incident)
-  const end = { endedAt: now, ended: idle ? 'idle' : alert.restarted ? 'restarted' : 'clear' } as const
-  const fired = queued.find((item) => item.notification.reason === 'fired')
-  if (fired) {
-    const maybeSent = fired.claim || fired.notification.maybeSent ? { maybeSent: true } : {}
-    const joined = joinLateNotices(make('late', { ...end, ...maybeSent }), outbox, now)
-    out.notifications.push(joined.late)
-    if (joined.replaced) out.overtaken.add(joined.replaced)
-  } else if (alert.lastSentAt !== undefined) {
-    out.notifications.push(make('resolved', { ...end, priority: 4 }))
-  }
-}
-
-/** Remembers what is told now, because at its end the endpoint no longer shows what it was. */
-function toldAs(
-  alert: Alert,
-  { reason, rule, measured }: { reason: Reason | undefined; rule: Rule; measured: Measured },
-  snapshot: Snapshot,
-): Alert {
-  const about = reason === undefined ? undefined : specOf(rule.id).describe?.(snapshot, measured.subject)
-  return about && Object.keys(about).length > 0 ? { ...alert, about } : alert
-}
-
-/** The rule's part of a notification. */
-function ofRule(
-  rule: Rule,
-  measured: Measured,
-  alert: Alert,
-  snapshot: Snapshot,
-): Omit<Notification, 'id' | 'incident' | 'reason' | 'at'> {
-  const { subject } = measured
-  const subjectName = subject === undefined ? undefined : snapshot.readings?.subjectNames?.[subject]
-  const round = (value: number) => Number(value.toPrecision(5))
-  return {
-    rule: rule.id,
-    endpoint: snapshot.endpoint.name,
-    priority: rule.priority,
-    firedAt: alert.firedAt ?? alert.activeAt,
-    limit: rule.limit,
-    ...(subject === undefined ? {} : { subject }),
-    ...(subjectName === undefined ? {} : { subjectName }),
-    ...(measured.value === undefined ? {} : { value: round(measured.value) }),
-    ...(measured.atLeast ? { atLeast: true } : {}),
-    ...(measured.usual === undefined ? {} : { usual: round(measured.usual) }),
-    ...(alert.peak === undefined ? {} : { peak: round(alert.peak) }),
-  }
-}
-
-/** Puts the context, made once per endpoint, on its notifications. */
-export function withContext(notifications: readonly Notification[], context: AlertContext): Notification[] {
-  return notifications.map((notification) => ({ ...notification, context }))
 }

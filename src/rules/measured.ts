@@ -13,6 +13,10 @@ export interface Measured {
   usual?: number | undefined
   /** Where the number alone does not decide. */
   judgement?: Judgement
+  /** What told of it is gone without a word: where that is its end, it is not known to be over. */
+  forgotten?: true
+  /** Of a subject with traffic of its own: it has none. */
+  quiet?: boolean
   /** The condition changed into another one (a new XID): a new incident. */
   renewed?: boolean
 }
@@ -25,9 +29,22 @@ export function judge(measured: Measured, rule: Rule): Judgement {
   const { value } = measured
   if (value === undefined) return 'unknown'
   if (measured.atLeast) return value >= rule.limit ? 'breach' : 'unknown'
-  const past = (limit: number) => (rule.breach === 'above' ? value > limit : value >= limit)
+  const past = (limit: number) => isPast(value, limit, rule.breach)
   if (past(rule.limit)) return 'breach'
   return rule.clear !== undefined && past(rule.clear) ? 'between' : 'clear'
+}
+
+function isPast(value: number, limit: number, breach: Rule['breach']): boolean {
+  switch (breach) {
+    case 'above':
+      return value > limit
+    case 'at-or-above':
+      return value >= limit
+    case 'below':
+      return value < limit
+    default:
+      return breach satisfies never
+  }
 }
 
 /** Runs in a row: fewer than the limit are neither a breach nor clear. */

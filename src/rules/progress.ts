@@ -16,6 +16,7 @@ import { rateNow } from './workload.ts'
 export const progressRules = ruleset({
   throughput: {
     ...base,
+    symptom: true,
     firesWhen:
       'generated tokens a second, at the same number of requests running, fell below their own past by the limit',
     sign: '📉',
@@ -26,7 +27,6 @@ export const progressRules = ruleset({
     clear: 0.25,
     for: 5 * MINUTE,
     priority: 7,
-    backends: ['vllm', 'tgi', 'sglang', 'llamacpp'],
     needs: { signals: ['generation_tokens', 'running'] },
     measure: (snapshot, _, { now }) => [throughputFall(snapshot, now)],
     unknownReason: noThroughputFall,
@@ -38,6 +38,7 @@ export const progressRules = ruleset({
   },
   stuck: {
     ...base,
+    symptom: true,
     firesWhen:
       'requests wait at every run, and since this long none has finished, or each that finished had waited longer; for an engine that sleeps on purpose 5 minutes are enough',
     sign: '🪨',
@@ -46,7 +47,7 @@ export const progressRules = ruleset({
     breach: 'at-or-above',
     limit: 600,
     priority: 8,
-    backends: ['vllm', 'tgi', 'tei', 'sglang'],
+    except: ['gateway'],
     needs: { signals: ['waiting', 'finished'], also: ['queue_wait', 'waiting_deferred', 'asleep'] },
     measure: (snapshot, rule, { now }) => [stuck(snapshot, rule, now)],
     unknownReason: ({ last }) => (last ? 'the server publishes no count of finished requests' : FIRST_READING),
@@ -57,6 +58,7 @@ export const progressRules = ruleset({
   },
   stalled: {
     ...base,
+    symptom: true,
     firesWhen:
       'work is reported and nothing moved for this many runs and 60 seconds: the engine hangs, or its gauges are stale; each engine or rank for itself where the page names several. Prompts that are read again and again without a token for 12 minutes are no movement; an engine that the server calls unhealthy fires at once',
     sign: '🧊',
@@ -65,8 +67,8 @@ export const progressRules = ruleset({
     breach: 'at-or-above',
     limit: 2,
     priority: 9,
-    backends: ['vllm', 'tgi', 'sglang', 'llamacpp'],
     needs: { signals: ['waiting', 'running'], oneIsEnough: true, also: ['engine_healthy', 'asleep', 'paused'] },
+    with: 'steps',
     measure: (snapshot, rule, { now }) => standstills(snapshot, rule, now),
     unknownReason: notStanding,
     since: (snapshot, subject) => snapshot.after.standing?.[subject ?? WHOLE]?.moved,

@@ -2,11 +2,12 @@ import type { Numbers } from '../model/notification.ts'
 import { MEAN_AT_LEAST } from '../signals/quantile.ts'
 import { ofEngine } from '../verdict/advice.ts'
 import { type Measured, UNKNOWN } from './measured.ts'
-import { base, number, QUEUES, ruleset } from './rule.ts'
+import { ofEachModel, ofModel } from './per-model.ts'
+import { base, ruleset } from './rule.ts'
 import type { Snapshot } from './snapshot.ts'
-import { tooFewObserved } from './unknown.ts'
+import { judgedSince, tooFewObserved, widenedTo } from './unknown.ts'
 
-const queue = { ...base, about: 'queue', delaysRequests: true, advise: ofEngine() } as const
+const queue = { ...base, symptom: true, about: 'queue', delaysRequests: true, advise: ofEngine() } as const
 /** Runs over which a queue must keep growing. */
 const GROWING_RUNS = 5
 
@@ -18,9 +19,10 @@ export const queueRules = ruleset({
     sign: '🐌',
     unit: 'requests',
     limit: 20,
+    critical: 200,
     clear: 10,
     priority: 8,
-    backends: QUEUES,
+    except: ['gateway'],
     needs: { signals: ['waiting'], also: ['waiting_deferred'] },
     measure: ({ derived }) => [{ value: forRoom(derived.numbers) }],
     tells: ['waiting', 'running'],
@@ -33,7 +35,6 @@ export const queueRules = ruleset({
     breach: 'at-or-above',
     limit: undefined,
     priority: 8,
-    backends: [...QUEUES, 'gateway'],
     needs: { signals: ['waiting', 'running'], oneIsEnough: true },
     measure: (snapshot) => [inflight(snapshot)],
     tells: ['waiting', 'running'],
@@ -46,7 +47,7 @@ export const queueRules = ruleset({
     breach: 'at-or-above',
     limit: 5,
     priority: 7,
-    backends: QUEUES,
+    except: ['gateway'],
     needs: { signals: ['waiting'] },
     measure: (snapshot) => [growth(snapshot)],
     unknownReason: (snapshot) =>
@@ -55,17 +56,18 @@ export const queueRules = ruleset({
   },
   queue_wait: {
     ...queue,
-    firesWhen: 'the mean time in the queue, of the requests finished in the window, is above the limit',
+    firesWhen: `the mean time in the queue, of the requests finished in the window, is above the limit; with fewer than ${MEAN_AT_LEAST} the window is widened, up to an hour; of each model where several share the server`,
     sign: '⏳',
     unit: 'seconds',
     limit: 2,
     clear: 1,
     priority: 8,
-    backends: ['vllm', 'tgi', 'tei', 'sglang'],
     needs: { signals: ['queue_wait'] },
-    measure: number('queue_wait'),
-    unknownReason: (snapshot) => tooFewObserved('queue_wait', MEAN_AT_LEAST, snapshot),
+    measure: ofEachModel('queue_wait', ({ derived }) => ({ value: derived.numbers.queue_wait }), { whole: false }),
+    unknownReason: (snapshot, model) => tooFewObserved('queue_wait', MEAN_AT_LEAST, ofModel(snapshot, model)),
     decidedBy: { histogram: 'queue_wait', as: 'mean' },
+    since: (snapshot, model) => judgedSince(ofModel(snapshot, model), 'queue_wait'),
+    describe: (snapshot, model) => widenedTo(ofModel(snapshot, model), 'queue_wait'),
     idles: true,
     tells: ['queue_wait'],
   },

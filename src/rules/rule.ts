@@ -1,7 +1,8 @@
-import type { Backend } from '../model/backend.ts'
+import { TABLES } from '../backends/backends.ts'
+import { BACKENDS, type Backend, type ScrapedBackend } from '../model/backend.ts'
 import type { About, DerivedSignal, Notification } from '../model/notification.ts'
 import type { Needs, Rule, RuleUnit } from '../model/rule.ts'
-import type { HistogramSignal } from '../model/signals.ts'
+import type { HistogramSignal, Signal } from '../model/signals.ts'
 import type { Advice } from '../verdict/advice-kinds.ts'
 import type { Measured } from './measured.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -29,19 +30,26 @@ export interface RuleSpec {
   about: 'queue' | 'engine' | 'hardware' | 'gateway' | 'canary' | 'reachability' | 'heartbeat' | 'watcher'
 
   unit: RuleUnit
-  /** Which side of the limit is a breach: beyond it, or already at it. */
-  breach: 'above' | 'at-or-above'
+  /** Which side of the limit is a breach: beyond it, already at it, or below it. */
+  breach: 'above' | 'at-or-above' | 'below'
   /** `undefined`: off unless a limit is set. */
   limit: number | undefined
   /** `undefined`: clear as soon as it is not a breach. */
   clear?: number
   /** So many runs in a row it must be a breach, beside its time; absent: one. */
   runs?: number
+  /** A second limit: beyond it a running incident is told once more, as critical. `undefined`: none unless it is set. */
+  critical?: number
   for: number
   /** Between reminders while firing; `undefined`: none. */
   repeat: number | undefined
   priority: number
-  backends: readonly Backend[]
+  /** The only backends that have it. Absent: every one whose table has what the rule needs. */
+  backends?: readonly Backend[]
+  /** Of those, the ones on which it would say nothing, or nothing new. */
+  except?: readonly Backend[]
+  /** A signal that the table must have too, although the rule's number is none of it. */
+  with?: Signal
 
   needs?: Needs
   /** Its number for every subject of an endpoint. Absent: judged once for the whole run. */
@@ -52,11 +60,15 @@ export interface RuleSpec {
   compared?: (usual: number) => string
   /** Epoch milliseconds since when its number holds, for `--why`. */
   since?: (snapshot: Snapshot, subject: string | undefined) => number | undefined
-  /** It is decided by this histogram's p99 or mean, which `doctor` checks against the server's buckets. */
-  decidedBy?: { histogram: HistogramSignal; as: 'p99' | 'mean' }
+  /** It is decided by this histogram's quantile or mean, which `doctor` checks against the server's buckets. */
+  decidedBy?: { histogram: HistogramSignal; as: 'p95' | 'p99' | 'mean' }
 
+  /** A sign that work does not get through: of one endpoint all that fire are one incident. */
+  symptom?: true
   /** Closes as idle when no traffic came for 15 minutes. */
   idles?: true
+  /** A restart of the process that is asked says nothing about its end. */
+  outlivesRestart?: true
   /** While it fires, the numbers of these rules mean nothing. */
   holds?: 'all' | readonly string[]
   /** Compared with the endpoint's own past: what has lasted for a day is the new usual. */
@@ -75,9 +87,9 @@ export interface RuleSpec {
 }
 
 export const MINUTE = 60_000
-export const QUEUES = ['vllm', 'tgi', 'tei', 'sglang', 'llamacpp'] as const
 export const CANARIES = ['ollama', 'openai'] as const
-export const ALL = [...QUEUES, ...CANARIES, 'dcgm', 'gateway', 'heartbeat-check'] as const
+export const ALL = BACKENDS
+export const SCRAPED = Object.keys(TABLES) as ScrapedBackend[]
 
 export const base = { breach: 'above', for: 0, repeat: 4 * 60 * MINUTE } as const
 /** A condition that holds or does not. */

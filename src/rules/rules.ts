@@ -1,5 +1,7 @@
-import type { Backend } from '../model/backend.ts'
+import { TABLES } from '../backends/backends.ts'
+import { BACKENDS, type Backend, type BackendTable, type ScrapedBackend } from '../model/backend.ts'
 import type { Notification } from '../model/notification.ts'
+import type { Signal } from '../model/signals.ts'
 import type { Advice } from '../verdict/advice-kinds.ts'
 import { cacheRules } from './cache.ts'
 import { canaryRules } from './canary.ts'
@@ -11,6 +13,7 @@ import { latencyRules } from './latency.ts'
 import { progressRules } from './progress.ts'
 import { queueRules } from './queue.ts'
 import { reachabilityRules } from './reachability.ts'
+import { restartRules } from './restarts.ts'
 import type { RuleSpec } from './rule.ts'
 import { siblingRules } from './siblings.ts'
 import { watcherRules } from './watcher.ts'
@@ -28,6 +31,7 @@ export const RULES = {
   ...otherCacheRules,
   ...siblingRules,
   ...reachabilityRules,
+  ...restartRules,
   ...gpuRules,
   ...gatewayRules,
   ...canaryRules,
@@ -50,7 +54,32 @@ export function ruleNamed(id: string): RuleSpec | undefined {
 
 /** The ids of the rules that a backend has, in the order of the documentation. */
 export function rulesOf(backend: Backend): RuleId[] {
-  return RULE_IDS.filter((id) => specOf(id).backends.includes(backend))
+  return RULE_IDS.filter((id) => isOn(specOf(id), backend))
+}
+
+/** The backends that have a rule, in the order of the documentation. */
+export function backendsOf(id: RuleId): Backend[] {
+  return BACKENDS.filter((backend) => isOn(specOf(id), backend))
+}
+
+function isOn(spec: RuleSpec, backend: Backend): boolean {
+  if (spec.backends) return spec.backends.includes(backend)
+  const table: BackendTable | undefined = TABLES[backend as ScrapedBackend]
+  return table !== undefined && !spec.except?.includes(backend) && canFeed(table, spec)
+}
+
+/** Whether a table has what a rule needs; a mean of two counters has no quantiles. */
+function canFeed({ signals }: BackendTable, { needs, decidedBy, with: beside }: RuleSpec): boolean {
+  const has = (signal: Signal) => {
+    const row = signals[signal]
+    const needsBuckets = decidedBy !== undefined && decidedBy.as !== 'mean' && decidedBy.histogram === signal
+    return row !== undefined && (!needsBuckets || row.from.some(({ count }) => count === undefined))
+  }
+  if (!needs || needs.signals.length === 0 || (beside && !has(beside))) return false
+  const events: readonly Signal[] = needs.absentUntilFirst ?? []
+  const others = needs.signals.filter((signal) => !events.includes(signal))
+  if (needs.oneIsEnough) return needs.signals.some(has)
+  return others.every(has) && (events.length === 0 || events.some(has))
 }
 
 /** Rules that hold others back, the one that holds all first. */

@@ -2,7 +2,7 @@ import { MEAN_AT_LEAST } from '../signals/quantile.ts'
 import { ofEngine, takeOut } from '../verdict/advice.ts'
 import { type Measured, UNKNOWN } from './measured.ts'
 import { isPresent } from './missing.ts'
-import { base, MINUTE, QUEUES, ruleset, type Siblings } from './rule.ts'
+import { base, MINUTE, ruleset, type Siblings } from './rule.ts'
 import type { Snapshot } from './snapshot.ts'
 import { tooFewObserved } from './unknown.ts'
 
@@ -21,7 +21,7 @@ export const siblingRules = ruleset({
     clear: 1.2,
     for: 10 * MINUTE,
     priority: 6,
-    backends: QUEUES,
+    except: ['gateway'],
     needs: { signals: ['itl', 'e2e'], oneIsEnough: true },
     measure: (snapshot, _, { siblings }) => [comparedWithOthers(snapshot, siblings)],
     unknownReason: noMedian,

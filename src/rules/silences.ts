@@ -41,10 +41,11 @@ function reminding(observations: readonly Observation[], now: number): readonly 
 
 function marked(endpoint: EndpointResult, place: Place | undefined, state: State, now: number): EndpointResult {
   const quiet = place && quietAt(place, state.silences ?? [], now)
-  const alerts = Object.entries(state.endpoints[endpoint.name]?.alerts ?? {})
-  const acknowledged = alerts.flatMap(([key, alert]) =>
-    state.acknowledged?.[incidentOf(endpoint.name, key, alert)] ? [ruleOf(key)] : [],
-  )
+  const { incidents = {}, alerts = {} } = state.endpoints[endpoint.name] ?? {}
+  const acknowledged = Object.entries(alerts).flatMap(([key, { phase }]) => {
+    const incident = phase === 'firing' ? incidentOf({ incidents }, key) : undefined
+    return incident && state.acknowledged?.[incident.id] ? [ruleOf(key)] : []
+  })
   return {
     ...endpoint,
     ...(quiet ? { silenced: new Date(quiet.until).toISOString() } : {}),

@@ -2,13 +2,18 @@ import { TABLES } from '../backends/backends.ts'
 import type { Backend, BackendTable, ScrapedBackend } from '../model/backend.ts'
 import type { Endpoint } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
+import type { DerivedSignal } from '../model/notification.ts'
 import type { Observation } from '../model/observation.ts'
 import type { DataFault, Readings } from '../model/signals.ts'
+import { type ByModel, byModel } from '../signals/by-model.ts'
 import { type Derived, derive } from '../signals/derive.ts'
 import { allAbove } from '../signals/quantile.ts'
-import { type Increases, increases, remember, sinceLast } from '../signals/window.ts'
+import { addToSlo } from '../signals/slo.ts'
+import { windowStart } from '../signals/thinning.ts'
+import { type Increases, overWindow, remember, sinceLast } from '../signals/window.ts'
 import type { EndpointState } from '../state/schema.ts'
 import { missingSignals, seenSignals } from './missing.ts'
+import { remappedOf, restartsOf } from './remembered.ts'
 import { type Motion, motionsOf, patienceFor, standOn, WHOLE } from './standstill.ts'
 
 /** One endpoint in one run: what was known before, what it answered, and what follows from both. */
@@ -24,10 +29,14 @@ export interface Snapshot {
   derived: Derived
   /** Since the oldest kept reading in the window, and since the last good answer. Absent on the first reading. */
   window: Increases | undefined
+  /** Index of the oldest reading inside the window. */
+  windowFrom: number
   last: Increases | undefined
   restarted: boolean
   /** Work is reported, now and at the last reading, and nothing moved in between. `undefined`: not known. */
   noProgress: boolean | undefined
+  /** By model, where several share the server. */
+  models: ByModel | undefined
   /** By engine, as far as the page tells them apart; the whole endpoint is ``. */
   motions: Readonly<Record<string, Motion>>
   /** Signals missing from this good answer; for the sources of endpoints, the sources that could not be used. */
@@ -49,13 +58,12 @@ export function takeSnapshot(
   if (observation.up !== true) return withoutReadings(observation, before, backend, now)
   const { endpoint, readings } = observation
   const memory = remember(before.history, readings, now, window)
-  const over = increases(memory.history)
+  const over = overWindow(memory.history, window)
   const last = sinceLast(memory.history)
   const derived = derive(readings, over)
   const inside = insideOf(readings)
   const table = TABLES[backend as ScrapedBackend] as BackendTable | undefined
-  // A gateway counts a request when it ends, so answers that take minutes do not mean a standstill.
-  const motions = backend === 'gateway' || inside === undefined ? {} : motionsOf(readings, last)
+  const motions = countsAtTheEnd(table) || inside === undefined ? {} : motionsOf(readings, last)
   const standing = standingOf(memory.restarted ? undefined : before.standing, motions, table, now)
   const noProgress = last && lacksProgress(motions, standing, readings, table, now)
   const modelMissing = readings.modelFound ? undefined : endpoint.model
@@ -63,7 +71,7 @@ export function takeSnapshot(
     ? []
     : (observation.unread ?? missingSignals(readings, backend, before.seen, endpoint.rules))
   const stuckSince = stuckFrom(before, readings, memory.restarted ? undefined : last, limitOf('stuck', endpoint), now)
-  const { failure: _, standing: __, stuckSince: ___, ...kept } = before
+  const { failure: _, standing: __, stuckSince: ___, slo: ____, ...kept } = before
   const after: EndpointState = {
     ...kept,
     failures: 0,
@@ -72,12 +80,14 @@ export function takeSnapshot(
     blindRuns: missing.length > 0 || modelMissing ? before.blindRuns + 1 : 0,
     stalledRuns: standing?.[WHOLE]?.runs ?? 0,
     ...(standing && { standing }),
-    ...defined({ stuckSince }),
+    ...defined({ stuckSince, slo: sloOf(before, last, endpoint, now) }),
     history: memory.history,
     inside: insideAt(before.inside, memory.history.times, now, inside),
     recent: [...before.recent, recentOf(derived, backend, now)].slice(-RECENT),
     gpus: { ...before.gpus, ...Object.fromEntries(gpuNames(readings, backend).map((gpu) => [gpu, now])) },
     xids: xidsOf(before.xids, readings),
+    ...remappedOf(before, readings, now),
+    ...restartsOf(before, memory.restarted, readings.startedAt, now),
     ...(readings.model === undefined ? {} : { model: readings.model }),
   }
   const faults = [...readings.faults, ...derived.faults]
@@ -90,9 +100,11 @@ export function takeSnapshot(
     readings,
     derived,
     window: over,
+    windowFrom: windowStart(memory.history.times, window),
     last,
     restarted: memory.restarted,
     noProgress,
+    models: readings.models && byModel(readings, memory.history, window),
     motions,
     missing,
     modelMissing,
@@ -119,9 +131,11 @@ function withoutReadings(observation: Observation, before: EndpointState, backen
     readings: undefined,
     derived: { numbers: failed ? { up: 0 } : {}, atLeast: [], faults: [] },
     window: undefined,
+    windowFrom: 0,
     last: undefined,
     restarted: false,
     noProgress: undefined,
+    models: undefined,
     motions: {},
     missing: [],
     modelMissing: undefined,
@@ -165,6 +179,12 @@ function stuckFrom(
   return queued && allAbove(limit, queued) ? before.stuckSince : now
 }
 
+function sloOf({ slo }: EndpointState, last: Increases | undefined, { sloTtft }: Endpoint, now: number) {
+  if (sloTtft === undefined) return undefined
+  const slots = addToSlo(slo ?? [], last?.histograms.ttft, sloTtft / 1_000, now)
+  return slots.length === 0 ? undefined : slots
+}
+
 function limitOf(id: string, { rules }: Endpoint): number {
   return rules.find((rule) => rule.id === id)?.limit ?? Number.POSITIVE_INFINITY
 }
@@ -183,6 +203,11 @@ function lacksProgress(
   return stands !== undefined && stands.runs > 0 && patience !== undefined && now - stands.moved >= patience
 }
 
+/** A gateway counts a request when it ends, so answers that take minutes do not mean a standstill. */
+function countsAtTheEnd(table: BackendTable | undefined): boolean {
+  return table?.isGateway === true && table.signals.steps === undefined
+}
+
 function insideAt(
   before: EndpointState['inside'],
   times: readonly number[],
@@ -199,14 +224,8 @@ function recentOf(derived: Derived, backend: Backend, now: number): EndpointStat
   return [now, numbers[mainSignal(backend)] ?? null, numbers.kv_cache ?? null]
 }
 
-export function mainSignal(backend: Backend) {
+export function mainSignal(backend: Backend): DerivedSignal {
   switch (backend) {
-    case 'vllm':
-    case 'tgi':
-    case 'tei':
-    case 'sglang':
-    case 'llamacpp':
-      return 'waiting'
     case 'gateway':
       return 'kv_cache'
     case 'ollama':
@@ -217,8 +236,10 @@ export function mainSignal(backend: Backend) {
       return 'gpu_memory'
     case 'heartbeat-check':
       return 'beat_age'
-    default:
-      return backend satisfies never
+    default: {
+      const { signals } = TABLES[backend]
+      return (['waiting', 'kv_cache', 'running'] as const).find((signal) => signals[signal]) ?? 'requests_per_second'
+    }
   }
 }
 

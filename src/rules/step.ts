@@ -7,7 +7,7 @@ export type Judgement = 'breach' | 'between' | 'clear' | 'unknown'
 export interface Step {
   /** Absent: ok. */
   alert: Alert | undefined
-  reason?: 'fired' | 'repeated' | 'resolved'
+  reason?: 'fired' | 'resolved'
 }
 
 /** A pending alert that had no data for longer than this starts again. Milliseconds. */
@@ -16,18 +16,18 @@ export const CLEAR_RUNS = 2
 
 /**
  * The life of an alert, the table of `docs/rules.md`.
- * @param value the rule's number, for the peak; a higher one is worse for every rule.
+ * @param value the rule's number, for the peak; a higher one is worse, or a lower one where the breach is below.
  * @param interval milliseconds between runs as far as known: an alert must also get past pending where runs come less often than the gap.
  */
 export function step(
   alert: Alert | undefined,
   judgement: Judgement,
-  rule: Pick<Rule, 'for' | 'repeat' | 'runs'>,
+  rule: Pick<Rule, 'for' | 'runs'> & Partial<Pick<Rule, 'breach'>>,
   at: { now: number; value?: number | undefined; interval?: number | undefined },
 ): Step {
   if (judgement === 'unknown') return { alert }
   const { now } = at
-  const seen = (from: Alert): Alert => ({ ...from, seenAt: now, ...peakOf(from, at.value) })
+  const seen = (from: Alert): Alert => ({ ...from, seenAt: now, ...peakOf(from, at.value, rule.breach) })
   if (alert?.phase !== 'firing') {
     if (judgement !== 'breach') return { alert: undefined }
     const gap = Math.max(PENDING_GAP, 2 * (at.interval ?? 0))
@@ -44,12 +44,11 @@ export function step(
     if (clearRuns < CLEAR_RUNS) return { alert: { ...alert, seenAt: now, clearRuns } }
     return { alert: { ...alert, seenAt: now, clearRuns }, reason: 'resolved' }
   }
-  const next = { ...seen(alert), clearRuns: 0 }
-  const due = rule.repeat !== undefined && alert.lastSentAt !== undefined && now - alert.lastSentAt >= rule.repeat
-  return due ? { alert: next, reason: 'repeated' } : { alert: next }
+  return { alert: { ...seen(alert), clearRuns: 0 } }
 }
 
-function peakOf(alert: Alert, value: number | undefined): { peak?: number } {
+function peakOf(alert: Alert, value: number | undefined, breach: Rule['breach'] | undefined): { peak?: number } {
   if (value === undefined) return {}
-  return { peak: Math.max(alert.peak ?? value, value) }
+  const worst = breach === 'below' ? Math.min : Math.max
+  return { peak: worst(alert.peak ?? value, value) }
 }

@@ -38,3 +38,15 @@ export function tooFew(n: number, enough: number, what = 'requests'): string {
   if (n === 0) return NO_TRAFFIC
   return n < enough ? `too few ${what}: ${Math.round(n)} of ${enough}` : 'no believable buckets'
 }
+
+/** Epoch milliseconds since when a histogram is judged. */
+export function judgedSince({ window, after }: Snapshot, signal: HistogramSignal): number | undefined {
+  const seconds = window?.spans?.[signal] ?? window?.seconds
+  return seconds === undefined || after.goodAt === undefined ? undefined : after.goodAt - seconds * 1_000
+}
+
+/** Over how long, where that is not the window. */
+export function widenedTo({ window }: Snapshot, signal: HistogramSignal): { span?: number } {
+  const seconds = window?.spans?.[signal]
+  return seconds === undefined ? {} : { span: seconds * 1_000 }
+}

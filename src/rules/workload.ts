@@ -20,7 +20,11 @@ export function lookBack(snapshot: Snapshot): { since: Increases; from: number }
   if (!history || history.times.length < 2) return undefined
   let from = history.times.length - 2
   let since = snapshot.last
-  while (since && from > 0 && (since.seconds < SHORTEST || (since.counters.finished ?? ENOUGH) < ENOUGH)) {
+  while (
+    since &&
+    from > snapshot.windowFrom &&
+    (since.seconds < SHORTEST || (since.counters.finished ?? ENOUGH) < ENOUGH)
+  ) {
     from -= 1
     since = increases(history, from) ?? since
   }
@@ -39,11 +43,22 @@ function tokensPerSecond({ seconds, counters }: Increases): number | undefined {
   return tokens === undefined || (tokens === 0 && steps) ? undefined : tokens / seconds
 }
 
+/** Tokens below which a mean time says nothing, where only sums are published. */
+const TOKENS = 20
+
+/** Seconds, in the time the verdict looks at; on servers that publish sums alone, over the window. */
+export function timePerTokenOf(snapshot: Snapshot, since = lookBack(snapshot)?.since): number | undefined {
+  const { itl } = since?.histograms ?? {}
+  if (itl) return mean(itl)?.value
+  const { decode_seconds: seconds, generation_tokens: tokens = 0 } = snapshot.window?.counters ?? {}
+  return seconds === undefined || tokens < TOKENS ? undefined : seconds / tokens
+}
+
 /** What the endpoint did in the time the verdict looks at; `undefined` on a first reading. */
 export function workloadOf(snapshot: Snapshot): Workload | undefined {
   const look = lookBack(snapshot)
   if (!look || !snapshot.readings) return undefined
-  const { seconds, counters, histograms } = look.since
+  const { seconds, counters } = look.since
   const { finished, generation_tokens, prompt_tokens, preemptions } = counters
   const each = (total: number | undefined) => (total !== undefined && finished ? total / finished : undefined)
   const perSecond = (total: number | undefined) => (total === undefined ? undefined : total / seconds)
@@ -51,14 +66,13 @@ export function workloadOf(snapshot: Snapshot): Workload | undefined {
   const insideNow = insideOf(snapshot.readings)
   const insideThen = start === undefined ? undefined : snapshot.after.inside[start]
   const known = finished !== undefined && insideNow !== undefined && insideThen !== undefined
-  const itl = histograms.itl
   return defined({
     seconds,
     finished,
     // Arrivals: what finished, plus what the requests inside have grown by.
     arrivalsPerSecond: known ? Math.max(0, finished + insideNow - insideThen) / seconds : undefined,
     tokensPerSecond: tokensPerSecond(look.since),
-    timePerToken: itl ? mean(itl)?.value : undefined,
+    timePerToken: timePerTokenOf(snapshot, look.since),
     promptTokensPerRequest: each(prompt_tokens),
     outputTokensPerRequest: each(generation_tokens),
     preemptionsPerSecond: perSecond(preemptions),

@@ -24,7 +24,7 @@ export function readCounters(
   for (const { name, created, mark } of [{ ...alias, mark: '' }, ...alias.parts]) {
     const samples = samplesOf(name)
     if (samples.length > 0 && page.incomplete.has(name)) return { fault: 'out-of-range' }
-    const fault = add(value, mark, samples, samplesOf(created), selection)
+    const fault = add(value, { mark, per: alias.per ?? 1 }, samples, samplesOf(created), selection)
     if (fault) return { fault }
   }
   return { value }
@@ -32,7 +32,7 @@ export function readCounters(
 
 function add(
   counters: Counters,
-  mark: string,
+  { mark, per }: { mark: string; per: number },
   samples: readonly Sample[],
   created: readonly Sample[],
   selection: Selection,
@@ -43,7 +43,7 @@ function add(
     if (selection.isStale(stamp)) return 'stale-sample'
     const set = setOf(labels, mark, selection)
     const before = counters[set]
-    counters[set] = { value: before === undefined ? value : Math.max(before.value, value) }
+    counters[set] = { value: before === undefined ? value / per : Math.max(before.value, value / per) }
   }
   for (const { labels, value } of created) {
     const counter = counters[setOf(labels, mark, selection)]

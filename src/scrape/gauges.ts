@@ -16,7 +16,9 @@ export function readGauge(
   const own = selection.choose(page.samples.get(alias.name), alias)
   if (own.length === 0) return undefined
   const parts = alias.parts.map(({ name }) => selection.choose(page.samples.get(name), alias))
-  const samples = [own, ...parts].flatMap((series) => largestBySet(series, selection))
+  const whole = [own, ...parts].flatMap((series) => largestBySet(series, selection))
+  const samples = besideOthers(whole, alias, page, selection)
+  if (samples.length === 0) return undefined
   const fault = page.incomplete.has(alias.name) ? 'out-of-range' : faultIn(samples, signal, alias, selection)
   if (fault) return { fault }
   if (samples.some(({ value }) => alias.off?.includes(value))) return {}
@@ -48,6 +50,34 @@ function byEngine(
     if (engine !== undefined) values[engine] = together(values[engine], value / per)
   }
   return Object.keys(values).length > 1 ? values : undefined
+}
+
+/** This - that, or this / that, of each label set; both are published apart, so that a difference may dip below 0. */
+function besideOthers(
+  samples: readonly Sample[],
+  { less, of }: NamedAlias,
+  page: Page,
+  selection: Selection,
+): readonly Sample[] {
+  const other = less ?? of
+  if (other === undefined) return samples
+  const others = largestBySet(page.samples.get(other) ?? [], selection)
+  return samples.flatMap((sample) => {
+    const beside = partnerOf(sample, others, selection)
+    if (less !== undefined) return { ...sample, value: Math.max(0, sample.value - (beside ?? 0)) }
+    return !beside ? [] : { ...sample, value: sample.value / beside }
+  })
+}
+
+/** The value of the same label set; where sets differ, of the only sample whose labels do not contradict. */
+function partnerOf(sample: Sample, others: readonly Sample[], selection: Selection): number | undefined {
+  const set = selection.setOf(sample.labels)
+  const same = others.find(({ labels }) => selection.setOf(labels) === set)
+  if (same) return same.value
+  const [fits, another] = others.filter(({ labels }) =>
+    Object.entries(labels.values).every(([name, value]) => (sample.labels.values[name] ?? value) === value),
+  )
+  return another === undefined ? fits?.value : undefined
 }
 
 function faultIn(

@@ -18,17 +18,19 @@ export function readHistograms(page: Page, alias: NamedAlias, selection: Selecti
   const counts = selection.choose(page.samples.get(alias.count), alias)
   const quantiles = buckets.length > 0 ? [] : selection.choose(page.samples.get(alias.name), alias)
   if (buckets.length + sums.length + counts.length + quantiles.length === 0) return undefined
+  if (alias.isMean && (sums.length === 0 || counts.length === 0)) return undefined
   if (page.incomplete.has(alias.bucket)) return { fault: 'cut-histogram' }
   if ([...sums, ...counts].some(({ stamp }) => selection.isStale(stamp))) return { fault: 'stale-sample' }
   const parts: Parts = {
-    sums: bySet(sums, selection),
+    sums: bySet(sums, selection, alias.per),
     counts: bySet(counts, selection),
     created: bySet(selection.choose(page.samples.get(alias.created), alias), selection),
   }
+  if (alias.isMean) return fromCounters(parts)
   const isSummary = quantiles.some(({ labels }) => labels.values.quantile !== undefined)
   if (isSummary) return fromSummary(parts)
   const isBare = sums.length + counts.length === 0 && !page.unterminated
-  return fromBuckets(buckets, parts, selection, isBare)
+  return fromBuckets(inUnit(buckets, alias.per), parts, selection, isBare)
 }
 
 interface Parts {
@@ -37,15 +39,33 @@ interface Parts {
   created: ReadonlyMap<LabelSet, number>
 }
 
-/** The largest of those that ranks repeat. */
-function bySet(samples: readonly Sample[], selection: Selection): Map<LabelSet, number> {
+/** The largest of those that ranks repeat, in the signal's unit. */
+function bySet(samples: readonly Sample[], selection: Selection, per = 1): Map<LabelSet, number> {
   const values = new Map<LabelSet, number>()
   for (const { labels, value } of samples) {
     const set = selection.setOf(labels)
     const before = values.get(set)
-    values.set(set, before === undefined ? value : Math.max(before, value))
+    values.set(set, before === undefined ? value / per : Math.max(before, value / per))
   }
   return values
+}
+
+/** Bounds in the signal's unit: seconds from milliseconds. */
+function inUnit(buckets: readonly Buckets[], per = 1): readonly Buckets[] {
+  if (per === 1) return buckets
+  return buckets.map((one) => ({ ...one, bounds: one.bounds.map((bound) => bound / per) }))
+}
+
+/** Two counters that were never a histogram: a label set that only one of them has says nothing. */
+function fromCounters({ sums, counts, created }: Parts): AliasReading<Histograms> {
+  const value: Histograms = {}
+  for (const [set, count] of counts) {
+    const sum = sums.get(set)
+    if (sum === undefined) continue
+    if (!isCount(count) || !(sum >= 0)) return { fault: Number.isNaN(count + sum) ? 'not-a-number' : 'out-of-range' }
+    value[set] = histogram([], [count], sum, created.get(set))
+  }
+  return Object.keys(value).length === 0 ? undefined : { value }
 }
 
 /** A summary's quantiles are the server's own and cannot be added up; its mean can be used like a histogram's. */

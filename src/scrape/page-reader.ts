@@ -1,7 +1,8 @@
 import parsePrometheusTextFormat from 'parse-prometheus-text-format'
 import type { BackendTable } from '../model/backend.ts'
+import { addBucket, addSample, listed, mergeBucket, type Series, seriesOf } from './kept-series.ts'
 import { type Buckets, type Labels, labelSet, type Page, type Sample } from './page.ts'
-import { blockOf, HEAD, ownText, pairsOf, readBound, readTail, type Tail } from './sample-line.ts'
+import { blockOf, HEAD, ownText, pairsOf, readBound, readTail } from './sample-line.ts'
 import { planOf, type Wanted } from './wanted.ts'
 
 /** A longer line is skipped, so that a body without line feeds cannot fill the memory. */
@@ -33,7 +34,7 @@ export interface PageReader {
  */
 export function createPageReader(table: BackendTable): PageReader {
   const { names } = planOf(table)
-  const kept = createKeptSamples()
+  const kept = createKeptSamples(keepsOf(table))
   const recognised = new Set<string>()
   const count = { comments: 0, sampleCount: 0, malformed: 0 }
   const linesSoFar = () => count.comments + count.sampleCount + count.malformed
@@ -121,8 +122,8 @@ export function createPageReader(table: BackendTable): PageReader {
 
   /** Keeps what is wanted. Anything else is looked at only as far as it tells whether the page is an exposition at all. */
   function isSample(text: string, nameTo: number, to: number): boolean {
-    if (wanted?.use === 'bucket') return kept.keepBucket(wanted.name, text, nameTo, to)
-    if (wanted?.use === 'sample') return kept.keepSample(wanted.name, text, nameTo, to)
+    if (wanted?.use === 'bucket') return kept.keepBucket(wanted, text, nameTo, to)
+    if (wanted?.use === 'sample') return kept.keepSample(wanted, text, nameTo, to)
     if (wanted?.use === 'settings') settings ??= ownText(text.slice(nameTo, to))
     const last = text.charCodeAt(to - 1) - ZERO
     if (last >= 0 && last <= 9 && text.charCodeAt(nameTo) === BRACE) return true
@@ -140,79 +141,49 @@ export function createPageReader(table: BackendTable): PageReader {
   return { push, end }
 }
 
-/** What is kept of one wanted name so far, and where its last sample went. */
-interface Series<T> {
-  byLabels: Map<Labels, T>
-  last: T | undefined
+/** Whether a label is kept; `undefined`: all of them. */
+type IsKept = ((name: string) => boolean) | undefined
+
+function keepsOf({ keeps }: BackendTable): IsKept {
+  if (!keeps) return undefined
+  const names = new Set(keeps)
+  const beginnings = keeps.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
+  return (name) => names.has(name) || beginnings.some((beginning) => name.startsWith(beginning))
 }
 
-function createKeptSamples() {
+function createKeptSamples(isKept: IsKept) {
   const samples = new Map<string, Series<Sample>>()
   const buckets = new Map<string, Series<Buckets>>()
   const incomplete = new Set<string>()
   const labelSets = createLabelSets()
-  const plain = createLabelCache(labelSets)
-  const withLe = createLabelCache(labelSets)
+  const plain = createLabelCache(labelSets, isKept)
+  const withLe = createLabelCache(labelSets, isKept)
 
   /** @returns `false`: the line is malformed. */
-  function keepSample(name: string, text: string, nameTo: number, to: number): boolean {
+  function keepSample({ name, merge }: Wanted, text: string, nameTo: number, to: number): boolean {
     const { after, labels } = plain.find(text, nameTo, to) ?? plain.add(text, nameTo, to)
     const tail = readTail(text, plain.blockTo(), to)
     if (!labels || !tail) return false
     if (labels === 'too many') incomplete.add(name)
-    else if (after === '') addSample(seriesOf(samples, name), labels, tail) // else a bucket under the name of another
+    else if (after === '') addSample(seriesOf(samples, name), labels, tail, merge) // else a bucket under the name of another
     return true
   }
 
   /** Without one of its buckets a histogram would look like another one: its bounds changed, a restart. */
-  function keepBucket(name: string, text: string, nameTo: number, to: number): boolean {
+  function keepBucket({ name, merge }: Wanted, text: string, nameTo: number, to: number): boolean {
     const { before, after, labels } = withLe.find(text, nameTo, to) ?? withLe.add(text, nameTo, to)
     const blockTo = withLe.blockTo()
     const bound = after === '' ? undefined : readBound(text.slice(nameTo + before.length, blockTo - after.length))
     const tail = readTail(text, blockTo, to)
     const isBucket = labels !== undefined && bound !== undefined && tail !== undefined
-    if (isBucket && labels !== 'too many') addBucket(seriesOf(buckets, name), labels, bound, tail)
-    else incomplete.add(name)
+    if (!isBucket || labels === 'too many') incomplete.add(name)
+    else if (!merge) addBucket(seriesOf(buckets, name), labels, bound, tail)
+    else if (!mergeBucket(seriesOf(buckets, name), labels, bound, tail)) incomplete.add(name)
     return isBucket
   }
 
   const all = () => ({ samples: listed(samples), buckets: listed(buckets), labelSets: labelSets.all(), incomplete })
   return { keepSample, keepBucket, all }
-}
-
-function seriesOf<T>(kept: Map<string, Series<T>>, name: string): Series<T> {
-  const series = kept.get(name) ?? { byLabels: new Map(), last: undefined }
-  if (series.byLabels.size === 0) kept.set(name, series)
-  return series
-}
-
-function listed<T>(kept: Map<string, Series<T>>): Map<string, readonly T[]> {
-  const lists = new Map<string, readonly T[]>()
-  for (const [name, { byLabels }] of kept) lists.set(name, [...byLabels.values()])
-  return lists
-}
-
-/** A label set that comes twice is one series: the last sample holds. */
-function addSample({ byLabels }: Series<Sample>, labels: Labels, { value, stamp }: Tail): void {
-  const known = byLabels.get(labels)
-  if (known) {
-    known.value = value
-    known.stamp = stamp
-  } else byLabels.set(labels, { labels, value, stamp })
-}
-
-function addBucket(series: Series<Buckets>, labels: Labels, bound: number, { value, stamp }: Tail): void {
-  if (series.last?.labels !== labels) {
-    const empty = () => ({ labels, bounds: [], counts: [], oldest: undefined, newest: undefined })
-    series.last = series.byLabels.get(labels) ?? empty()
-    series.byLabels.set(labels, series.last)
-  }
-  const { last } = series
-  last.bounds.push(bound)
-  last.counts.push(value)
-  if (stamp === undefined) return
-  last.oldest = Math.min(last.oldest ?? stamp, stamp)
-  last.newest = Math.max(last.newest ?? stamp, stamp)
 }
 
 /** A label block as it was spelt: up to the value of `le` and from its end on, or all of it in `before`. */
@@ -228,7 +199,7 @@ interface Spelling {
  * Remembers how label blocks were spelt, so that only a new one is taken apart: lines of one family differ in `le` and
  * value alone, and servers list the label sets of each family in one order.
  */
-function createLabelCache(labelSets: ReturnType<typeof createLabelSets>) {
+function createLabelCache(labelSets: ReturnType<typeof createLabelSets>, isKept: IsKept) {
   const known = new Map<string, Spelling>()
   let current: Spelling | undefined
   let blockTo = 0
@@ -260,7 +231,7 @@ function createLabelCache(labelSets: ReturnType<typeof createLabelSets>) {
   }
 
   function spellingOf(block: string): Spelling {
-    const { pairs, le } = pairsOf(block)
+    const { pairs, le } = pairsOf(block, isKept)
     const [before, after] = le ? [block.slice(0, le.from), block.slice(le.to)] : [block, '']
     const key = before + after
     const same = known.get(key)

@@ -38,6 +38,7 @@ export function readPage(page: Page, table: BackendTable, options: ReadOptions):
   }
   const model = readings.modelFound ? (options.model ?? models[0]) : undefined
   if (model !== undefined && models.length > 0) readings.model = model
+  if (options.model === undefined && models.length > 1) readings.models = models
   const reading = { page, table, selection: createSelection(table, options), readings }
   for (const wanted of planOf(table).signals)
     if (wanted.row.perSubject) readSubjects(wanted, reading)
@@ -51,6 +52,7 @@ function readSignal(wanted: WantedSignal, reading: Reading): void {
     const found = readAlias(wanted, alias, reading)
     if (!found) continue
     note(reading.readings, wanted.signal, alias.name, found.fault)
+    if (alias.among) reading.readings.failedAmong = true
     return
   }
 }

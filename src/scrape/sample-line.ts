@@ -21,14 +21,20 @@ export function blockOf(text: string): string {
   return BLOCK.exec(text)?.[0] ?? ''
 }
 
-/** The pairs without blanks and `le`, as in `engine="0"`, and where inside its quotes the value of `le` lies. */
-export function pairsOf(block: string): { pairs: string[]; le: { from: number; to: number } | undefined } {
+/**
+ * The pairs without blanks and `le`, as in `engine="0"`, and where inside its quotes the value of `le` lies.
+ * @param isKept names that are not kept go no further: they may be of persons.
+ */
+export function pairsOf(
+  block: string,
+  isKept?: (name: string) => boolean,
+): { pairs: string[]; le: { from: number; to: number } | undefined } {
   const pairs: string[] = []
   let le: { from: number; to: number } | undefined
-  for (const { 0: pair, 1: name, 2: quoted = '', index } of block.matchAll(PAIR)) {
+  for (const { 0: pair, 1: name = '', 2: quoted = '', index } of block.matchAll(PAIR)) {
     const from = index + pair.indexOf('"') + 1
     if (name === 'le' && !le) le = { from, to: from + quoted.length - 2 }
-    else pairs.push(`${name}=${quoted}`)
+    else if (!isKept || isKept(name)) pairs.push(`${name}=${quoted}`)
   }
   return { pairs, le }
 }

@@ -33,14 +33,15 @@ export function createSelection(table: BackendTable, { model, now }: ReadOptions
   const without = new Set([...table.repeats, ...table.ignored])
   const sets = new Map<Labels, LabelSet>()
 
-  function matches(labels: Labels, { labels: only, not }: Alias): boolean {
+  function matches(labels: Labels, { labels: only, oneOf, not }: Alias): boolean {
     if (model !== undefined && (modelOf(labels, table) ?? model) !== model) return false
+    if (oneOf && !oneOf.some((one) => hasAll(labels, one))) return false
     return (!only || hasAll(labels, only)) && !(not && hasAny(labels, not))
   }
 
   function choose<T extends { labels: Labels }>(series: readonly T[] | undefined, alias: Alias): readonly T[] {
     if (!series) return []
-    const isAll = model === undefined && !alias.labels && !alias.not
+    const isAll = model === undefined && !alias.labels && !alias.oneOf && !alias.not
     const chosen = isAll ? series : series.filter(({ labels }) => matches(labels, alias))
     return totalLabel === undefined ? chosen : withoutParts(chosen, totalLabel)
   }
@@ -83,12 +84,12 @@ function hasAny({ values }: Labels, unwanted: NonNullable<Alias['not']>): boolea
   return Object.entries(unwanted).some(([name, patterns]) => isOneOf(values[name], patterns))
 }
 
-/** `5*` is all that begins with 5. */
-function isOneOf(value: string | undefined, patterns: readonly string[]): boolean {
-  if (value === undefined) return false
-  return patterns.some((pattern) =>
-    pattern.endsWith('*') ? value.startsWith(pattern.slice(0, -1)) : value === pattern,
-  )
+/** `5*` is all that begins with 5, `*Timeout` all that ends so; a label that is not there is an empty one. */
+function isOneOf(value = '', patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => {
+    if (pattern.endsWith('*')) return value.startsWith(pattern.slice(0, -1))
+    return pattern.startsWith('*') ? value.endsWith(pattern.slice(1)) : value === pattern
+  })
 }
 
 /** The model that a label set names. */

@@ -45,17 +45,24 @@ interface Published {
 function publishedOf(name: string, alias: NamedAlias, { page, table, selection, readings }: Reading) {
   const published = new Map<string, Published>()
   const samples = selection.choose(page.samples.get(name), alias)
+  const isOnly = samples.length === 1 && Object.keys(readings.subjects).every((known) => known === ONLY_GPU)
   for (const { labels, value, stamp } of samples) {
-    const subject = subjectOf(labels, table, samples.length === 1)
+    const subject = subjectOf(labels, table, isOnly)
     if (subject === undefined) continue
     const before = published.get(subject)?.value ?? Number.NaN
-    const holds = table.subject?.kind === 'upstream' ? before <= value : before >= value
-    if (!holds) published.set(subject, { value, isStale: selection.isStale(stamp) })
+    const state = alias.states ? stateOf(value, alias.states) : value
+    const holds = table.subject?.kind === 'upstream' ? before <= state : before >= state
+    if (!holds) published.set(subject, { value: state, isStale: selection.isStale(stamp) })
     if (subject !== NAMELESS) readings.subjects[subject] ??= {}
     const display = nameOf(labels, table)
     if (display !== undefined) readings.subjectNames = { ...readings.subjectNames, [subject]: display }
   }
   return published
+}
+
+/** Below every unit's least where the server has no such state. */
+function stateOf(value: number, states: NonNullable<NamedAlias['states']>): number {
+  return Number.isNaN(value) ? value : (states[String(value)] ?? states['*'] ?? -1)
 }
 
 /** 16 TiB: no GPU has so much, and all of DCGM's numbers for "not supported" are larger, whole or floating, 32 bits or 64. */
@@ -84,10 +91,16 @@ function subjectOf({ values }: Labels, { subject }: BackendTable, isOnly: boolea
   if (!subject) return undefined
   const unnamed = () =>
     subject.kind === 'gpu' ? (numbered(values[subject.number]) ?? (isOnly ? ONLY_GPU : undefined)) : allOf(values)
-  const id = values[subject.id] ?? unnamed()
+  const id = idOf(values, subject.id) ?? unnamed()
   if (id === undefined || id === '__proto__') return undefined // foreign text becomes a key
   const instance = subject.kind === 'gpu' ? values[subject.instance] : undefined
   return instance === undefined ? id : `${id}/mig ${instance}`
+}
+
+function idOf(values: Labels['values'], id: string | readonly string[]): string | undefined {
+  if (typeof id === 'string') return values[id]
+  const parts = id.flatMap((name) => (values[name] === 'None' ? [] : (values[name] ?? [])))
+  return parts.length === 0 ? undefined : parts.join(' at ')
 }
 
 /** A GPU that has neither a UUID nor a number, on a page that has one alone. */

@@ -5,6 +5,8 @@ import { SIGNALS, type Signal, type SignalKind } from '../model/signals.ts'
 export interface Wanted {
   name: string
   use: 'sample' | 'bucket' | 'mark' | 'settings'
+  /** Where labels were dropped: what becomes of samples that then share a label set. Absent: the last one holds. */
+  merge?: 'add' | 'oldest' | 'largest'
 }
 
 /** An alias with the sample names that belong to it. */
@@ -13,6 +15,8 @@ export interface NamedAlias extends Alias {
   bucket: string
   sum: string
   count: string
+  /** A sum and a count that are counters by themselves. */
+  isMean: boolean
   created: string
   /** With a mark in their label sets, so that a part of a counter is never taken for the main series. */
   parts: readonly { name: string; created: string; mark: string }[]
@@ -51,9 +55,11 @@ export function planOf(table: BackendTable): Plan {
 
 function withNames(alias: Alias, kind: SignalKind): NamedAlias {
   const created = (name: string) => createdName(name, kind)
-  const [bucket, sum, count] = [`${alias.name}_bucket`, `${alias.name}_sum`, `${alias.name}_count`]
+  const isMean = alias.count !== undefined
+  const bucket = `${alias.name}_bucket`
+  const [sum, count] = isMean ? [alias.name, alias.count ?? ''] : [`${alias.name}_sum`, `${alias.name}_count`]
   const parts = (alias.plus ?? []).map((name) => ({ name, created: created(name), mark: `__name__="${name}"` }))
-  return { ...alias, bucket, sum, count, created: created(alias.name), parts }
+  return { ...alias, bucket, sum, count, isMean, created: created(alias.name), parts }
 }
 
 /** The counters `x_total`, `x_count`, `x_sum` and `x`, and the histogram `x`, have `x_created` for their start time. */
@@ -63,8 +69,8 @@ function createdName(name: string, kind: SignalKind): string {
 
 function namesOf(table: BackendTable, signals: readonly WantedSignal[]): ReadonlyMap<string, Wanted> {
   const names = new Map<string, Wanted>()
-  const add = (use: Wanted['use'], wanted: readonly string[]) => {
-    for (const name of wanted) names.set(name, { name, use })
+  const add = (use: Wanted['use'], wanted: readonly string[], merge: Wanted['merge'] = 'add') => {
+    for (const name of wanted) names.set(name, { name, use, ...(table.keeps && { merge }) })
   }
   add(
     'mark',
@@ -72,13 +78,15 @@ function namesOf(table: BackendTable, signals: readonly WantedSignal[]): Readonl
   )
   add('sample', [START_TIME])
   add('settings', table.settings ?? [])
-  for (const { kind, aliases } of signals)
-    for (const { name, rest, parts, created, sum, count, bucket } of aliases) {
-      add('sample', [name, ...parts.map((part) => part.name), ...(rest === undefined ? [] : [rest])])
-      if (kind !== 'gauge') add('sample', [created, ...parts.map((part) => part.created)])
+  for (const { kind, row, aliases } of signals)
+    for (const { name, rest, less, of, isMean, parts, created, sum, count, bucket } of aliases) {
+      const beside = [rest, less, of].filter((other) => other !== undefined)
+      const merge = row.perSubject || row.combine === 'max' ? 'largest' : 'add'
+      add('sample', [name, ...parts.map((part) => part.name), ...beside], merge)
+      if (kind !== 'gauge') add('sample', [created, ...parts.map((part) => part.created)], 'oldest')
       if (kind !== 'histogram') continue
       add('sample', [sum, count])
-      add('bucket', [bucket])
+      if (!isMean) add('bucket', [bucket])
     }
   return names
 }

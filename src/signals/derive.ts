@@ -1,5 +1,6 @@
 import type { DerivedSignal, Numbers } from '../model/notification.ts'
 import type { CounterSignal, DataFault, GaugeSignal, HistogramSignal, Readings } from '../model/signals.ts'
+import type { HistogramIncrease } from './combine.ts'
 import { mean, quantile } from './quantile.ts'
 import type { Increases } from './window.ts'
 
@@ -61,6 +62,8 @@ const RATES = {
 
 const QUANTILES = ['ttft', 'itl', 'e2e'] as const
 const PERCENTS = [50, 90, 99] as const
+/** The tail of the queue; its middle is told by the mean. */
+const QUEUE_PERCENT = 95
 
 export interface Derived {
   /** What is known; the rest is absent. */
@@ -131,27 +134,28 @@ function addMeans(derived: Derived, readings: Readings, window: Increases): void
 }
 
 function addQuantiles(derived: Derived, window: Increases): void {
-  for (const signal of QUANTILES) {
-    const increase = window.histograms[signal]
-    for (const percent of PERCENTS) {
-      const found = increase && quantile(percent / 100, increase)
-      if (!found) continue
-      derived.numbers[`${signal}_p${percent}`] = found.value
-      if (found.atLeast) derived.atLeast.push(`${signal}_p${percent}`)
-    }
+  const add = (name: DerivedSignal, percent: number, increase: HistogramIncrease | undefined) => {
+    const found = increase && quantile(percent / 100, increase)
+    if (!found) return
+    derived.numbers[name] = found.value
+    if (found.atLeast) derived.atLeast.push(name)
   }
+  for (const signal of QUANTILES)
+    for (const percent of PERCENTS) add(`${signal}_p${percent}`, percent, window.histograms[signal])
+  add(`queue_wait_p${QUEUE_PERCENT}`, QUEUE_PERCENT, window.histograms.queue_wait)
 }
 
 /**
- * Failed requests among those that ended in the window. Where both are read from one series by its labels, the
- * failed ones are among the finished; else they come on top. What the server's HTTP layer answered with 5xx (a dead engine,
+ * Failed requests among those that ended in the window. Where both are read from one series by its labels, or the server
+ * counts a failed one as finished too, the failed ones are among the finished; else they come on top. What the server's HTTP layer answered with 5xx (a dead engine,
  * a refusal) never reached the engine's own counters. A server that counts failures only once there are any
  * has none before.
  */
 function failedShare(readings: Readings, window: Increases): number | undefined {
   const { finished, failed = 0, http_failed: refused = 0 } = window.counters
   if (finished === undefined) return undefined
-  const among = readings.sources.failed !== undefined && readings.sources.failed === readings.sources.finished
+  const { failed: source, finished: other } = readings.sources
+  const among = readings.failedAmong || (source !== undefined && source === other)
   const ended = (among ? finished : finished + failed) + refused
   return ended < REQUESTS_AT_LEAST ? undefined : Math.min(1, (failed + refused) / ended)
 }

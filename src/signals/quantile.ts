@@ -80,6 +80,21 @@ function withoutAbsurd({ bounds, counts }: HistogramIncrease, sum: number): Hist
 }
 
 /**
+ * How many of the observations were at or below a limit: exact where the limit is a bucket's bound, else linear inside
+ * its bucket. Beyond the last finite bound it is what is known to be within, which is the least that it can be.
+ */
+export function countWithin(limit: number, { bounds, counts }: HistogramIncrease): number {
+  const above = bounds.findIndex((bound) => bound >= limit * (1 - SAME))
+  if (above < 0) return counts[bounds.length - 1] ?? 0
+  const [upper = 0, lower = 0] = [bounds[above], bounds[above - 1]]
+  const [all = 0, below = 0] = [counts[above], counts[above - 1]]
+  return upper <= limit * (1 + SAME) ? all : below + (all - below) * ((limit - lower) / (upper - lower))
+}
+
+/** Relative: a bound that is printed with another last digit is the same. */
+const SAME = 1e-9
+
+/**
  * Whether buckets or sum prove that each observation was above a value; none at all prove nothing. The sum does where
  * the others, each at the upper end of its bucket, leave more than the value for the smallest.
  */

@@ -11,6 +11,7 @@ import {
 } from '../model/signals.ts'
 import { combine, type HistogramIncrease } from './combine.ts'
 import type { BySignal, History } from './history.ts'
+import { MEAN_AT_LEAST, QUANTILE_AT_LEAST } from './quantile.ts'
 import { isAnotherProcess, isAsBeforeItsFirstRequest } from './restart.ts'
 import {
   type Advanced,
@@ -24,7 +25,7 @@ import {
   thinCounter,
   thinHistogram,
 } from './series.ts'
-import { keep } from './thinning.ts'
+import { keep, windowStart } from './thinning.ts'
 
 /**
  * Label sets kept of one signal, so that a page with thousands cannot fill the state; those known first stay. A counter takes
@@ -41,7 +42,7 @@ export interface Remembered {
 
 /**
  * Adds the readings of a good scrape. At most six readings stay inside the window, evenly spread; the one before
- * this always stays, however old. After a restart only that one stays, so that a rate is not thinned by time in
+ * this always stays, however old. While the window holds too few observations, at most four older ones stay, up to an hour. After a restart only that one stays, so that a rate is not thinned by time in
  * which nothing could be counted; when the clock went back none does, and nothing is judged.
  * @param now epoch milliseconds. @param window milliseconds.
  */
@@ -66,13 +67,14 @@ export function remember(past: History | undefined, readings: Readings, now: num
     advance: advanceHistogram,
   })
   const restarted = before.restarted || counters.restarted || histograms.restarted
-  const kept = keep([...(past?.times ?? []), now], window, restarted)
+  const times = [...(past?.times ?? []), now]
+  const kept = keep(times, window, restarted, (from) => isEnoughOfAll(histograms.series, from))
   const startedAt = readings.startedAt ?? (restarted ? undefined : past?.startedAt)
   const lastRestart = restarted ? now : past?.restartedAt
   const isInWindow = lastRestart !== undefined && lastRestart >= oldest && lastRestart <= now
   return {
     history: {
-      times: kept.map((i) => past?.times[i] ?? now),
+      times: kept.map((i) => times[i] ?? now),
       ...defined({ startedAt, restartedAt: isInWindow ? lastRestart : undefined }),
       counters: thinAll(counters.series, (series) => thinCounter(series, kept)),
       histograms: thinAll(histograms.series, (series) => thinHistogram(series, kept)),
@@ -81,8 +83,54 @@ export function remember(past: History | undefined, readings: Readings, now: num
   }
 }
 
+/** Observations from which these say something: the window is widened until it holds so many. */
+const WANTED = { queue_wait: MEAN_AT_LEAST, ttft: QUANTILE_AT_LEAST } as const satisfies Partial<
+  Record<HistogramSignal, number>
+>
+type Widened = keyof typeof WANTED
+
+function isEnoughOfAll(histograms: BySignal<HistogramPast>, from: number): boolean {
+  return keysOf(WANTED).every((signal) => isEnough(signal, histograms, from))
+}
+
+function isEnough(signal: Widened, histograms: BySignal<HistogramPast>, from: number): boolean {
+  const series = histograms[signal]
+  return series === undefined || observedSince(series, from) >= WANTED[signal]
+}
+
+function observedSince(series: Record<LabelSet, HistogramPast>, from: number): number {
+  let count = 0
+  for (const { steps, gone } of Object.values(series))
+    if (gone === undefined) for (let i = from; i < steps.length; i++) for (const n of steps[i] ?? []) count += n
+  return count
+}
+
+/**
+ * The increases over the window. Times in the queue and to the first token, of which it holds some but too few, are those of
+ * a longer time, up to an hour: until it holds enough, or as far back as readings were kept.
+ */
+export function overWindow(history: History, window: number): Increases | undefined {
+  const start = windowStart(history.times, window)
+  const found = increases(history, start)
+  if (!found) return undefined
+  for (const signal of keysOf(WANTED)) {
+    const series = history.histograms[signal]
+    if (start === 0 || !series || isEnough(signal, history.histograms, start)) continue
+    if (observedSince(series, start) === 0) continue
+    let from = start
+    while (from > 0 && !isEnough(signal, history.histograms, from)) from -= 1
+    const widened = combine(signal, series, from, [])
+    if (!widened) continue
+    found.histograms[signal] = widened
+    found.spans = { ...found.spans, [signal]: ((history.times.at(-1) ?? 0) - (history.times[from] ?? 0)) / 1_000 }
+  }
+  return found
+}
+
 export interface Increases {
   seconds: number
+  /** Seconds that a histogram covers instead, where the window held too few observations. */
+  spans?: Partial<Record<HistogramSignal, number>>
   counters: Partial<Record<CounterSignal, number>>
   byLabels: Partial<Record<CounterSignal, Record<LabelSet, number>>>
   histograms: Partial<Record<HistogramSignal, HistogramIncrease>>
@@ -176,6 +224,10 @@ function thinAll<P>(series: BySignal<P>, thin: (past: P) => P): BySignal<P> {
   return Object.fromEntries(
     Object.entries(series).map(([signal, sets]) => [signal, Object.fromEntries(Object.entries(sets).map(thinned))]),
   )
+}
+
+function keysOf<K extends string>(record: Record<K, unknown>): K[] {
+  return Object.keys(record) as K[]
 }
 
 function add(numbers: readonly number[]): number {

@@ -1,8 +1,8 @@
 import type { Notification } from '../model/notification.ts'
 import { maintenanceAt } from './maintenance.ts'
 import { enqueue, isClaimed } from './outbox.ts'
-import type { Alert, EndpointState, Silence, State } from './schema.ts'
-import { covers, incidentOf, type Place, quietAt } from './silences.ts'
+import type { EndpointState, Incident, Silence, State } from './schema.ts'
+import { covers, isOpen, type Place, quietAt } from './silences.ts'
 
 /** Whether there is anything to hold back or to wake: without it a run does nothing of this. */
 export function isAnythingQuiet(state: State, places: readonly Place[]): boolean {
@@ -28,11 +28,9 @@ export function wake(state: State, places: readonly Place[], now: number): { sta
     const endpoint = Object.hasOwn(endpoints, place.name) ? endpoints[place.name] : undefined
     const until = Math.max(...over.filter((silence) => covers(silence, place)).map((silence) => silence.until))
     if (!endpoint || !Number.isFinite(until) || quietAt(place, silences, now)) continue
-    for (const [key, { lastSentAt }] of untold(place.name, endpoint, until, state.acknowledged)) {
-      owed.set(incidentOf(place.name, key, endpoint.alerts[key] ?? {}), lastSentAt)
-    }
-    endpoints[place.name] = withReminders(place.name, endpoint, (incident, alert) =>
-      owed.has(incident) ? { ...alert, lastSentAt: LONG_AGO } : alert,
+    for (const { id, lastSentAt } of untold(endpoint, until, state.acknowledged)) owed.set(id, lastSentAt)
+    endpoints[place.name] = withIncidents(endpoint, (incident) =>
+      owed.has(incident.id) ? { ...incident, lastSentAt: LONG_AGO } : incident,
     )
   }
   return { state: { ...state, endpoints, silences }, owed }
@@ -56,30 +54,19 @@ function endedWork({ ranAt }: State, places: readonly Place[], now: number): Sil
 }
 
 /** What fires and was not told since a moment; not what somebody has taken. */
-function untold(
-  name: string,
-  { alerts }: EndpointState,
-  since: number,
-  acknowledged: State['acknowledged'],
-): [string, Alert][] {
-  return Object.entries(alerts).filter(
-    ([key, alert]) =>
-      alert.phase === 'firing' &&
-      (alert.lastSentAt ?? LONG_AGO) < since &&
-      !acknowledged?.[incidentOf(name, key, alert)],
+function untold({ incidents }: EndpointState, since: number, acknowledged: State['acknowledged']): Incident[] {
+  return Object.values(incidents).filter(
+    (incident) =>
+      isOpen(incident) &&
+      incident.calmSince === undefined &&
+      (incident.lastSentAt ?? LONG_AGO) < since &&
+      !acknowledged?.[incident.id],
   )
 }
 
-function withReminders(
-  name: string,
-  endpoint: EndpointState,
-  change: (incident: string, alert: Alert) => Alert,
-): EndpointState {
-  const alerts = Object.entries(endpoint.alerts).map(([key, alert]) => [
-    key,
-    change(incidentOf(name, key, alert), alert),
-  ])
-  return { ...endpoint, alerts: Object.fromEntries(alerts) }
+function withIncidents(endpoint: EndpointState, change: (incident: Incident) => Incident): EndpointState {
+  const incidents = Object.entries(endpoint.incidents).map(([kind, incident]) => [kind, change(incident)])
+  return { ...endpoint, incidents: Object.fromEntries(incidents) }
 }
 
 /**
@@ -119,15 +106,15 @@ export function holdBack(decided: State, places: readonly Place[], owed: Owed, n
   }
 }
 
-/** The alerts that were due as told when they were: only a push changes that. */
+/** The incidents that were due as told when they were: only a push changes that. */
 function withTimesTold(state: State, owed: Owed): State {
   if (owed.size === 0) return state
   const endpoints = Object.entries(state.endpoints).map(([name, endpoint]) => [
     name,
-    withReminders(name, endpoint, (incident, alert) => {
-      if (!owed.has(incident) || alert.lastSentAt !== LONG_AGO) return alert
-      const { lastSentAt: _, ...rest } = alert
-      const before = owed.get(incident)
+    withIncidents(endpoint, (incident) => {
+      if (!owed.has(incident.id) || incident.lastSentAt !== LONG_AGO) return incident
+      const { lastSentAt: _, ...rest } = incident
+      const before = owed.get(incident.id)
       return before === undefined ? rest : { ...rest, lastSentAt: before }
     }),
   ])
@@ -138,17 +125,19 @@ function withTimesTold(state: State, owed: Owed): State {
 function isOwing(silence: Silence, { endpoints, acknowledged }: State, places: readonly Place[]): boolean {
   return places.some((place) => {
     const endpoint = Object.hasOwn(endpoints, place.name) ? endpoints[place.name] : undefined
-    return endpoint && covers(silence, place) && untold(place.name, endpoint, silence.until, acknowledged).length > 0
+    return endpoint && covers(silence, place) && untold(endpoint, silence.until, acknowledged).length > 0
   })
 }
 
 /** What was acknowledged and is over is forgotten. */
 function stillFiring({ acknowledged = {}, endpoints }: State): NonNullable<State['acknowledged']> {
   if (Object.keys(acknowledged).length === 0) return {}
-  const firing = new Set(
-    Object.entries(endpoints).flatMap(([name, { alerts }]) =>
-      Object.entries(alerts).flatMap(([key, alert]) => (alert.phase === 'firing' ? incidentOf(name, key, alert) : [])),
+  const open = new Set(
+    Object.values(endpoints).flatMap(({ incidents }) =>
+      Object.values(incidents)
+        .filter(isOpen)
+        .map(({ id }) => id),
     ),
   )
-  return Object.fromEntries(Object.entries(acknowledged).filter(([incident]) => firing.has(incident)))
+  return Object.fromEntries(Object.entries(acknowledged).filter(([incident]) => open.has(incident)))
 }

@@ -1,7 +1,6 @@
 import { defined } from '../model/defined.ts'
 import type { Notification } from '../model/notification.ts'
-import { alertKey } from './alert-key.ts'
-import type { Alert, Outgoing, State } from './schema.ts'
+import type { Outgoing, State } from './schema.ts'
 
 /** What came of trying to deliver one notification. */
 export interface Delivery {
@@ -83,8 +82,8 @@ const LONGEST_PAUSE = 5 * 60_000
 const EARLY = 30_000
 
 /**
- * Takes delivered and refused notifications out of the outbox, frees the others, and notes on each alert when it was
- * sent. Works on whatever state is newest: another run may have written since the claim, and what that one has claimed
+ * Takes delivered and refused notifications out of the outbox, frees the others, and notes on each incident when it was
+ * told. Works on whatever state is newest: another run may have written since the claim, and what that one has claimed
  * by now stays its own.
  * @param by the run that tried.
  */
@@ -116,17 +115,16 @@ function pausedUntil({ kind }: Delivery, { notification, tries }: Outgoing, now:
   return now + Math.min(2 ** (tries - 1) * 60_000, LONGEST_PAUSE) - EARLY
 }
 
-/** The endpoints, with `lastSentAt` set on the alerts that were delivered. Copied once: a thousand may be delivered at once. */
+/** The endpoints, with `lastSentAt` set on the incidents that were delivered. Copied once: a thousand may be delivered at once. */
 function toldOf(state: State, delivered: readonly Notification[], now: number): State['endpoints'] {
   if (delivered.length === 0) return state.endpoints
   const endpoints = { ...state.endpoints }
-  for (const { endpoint, rule, subject, firedAt } of delivered) {
+  for (const { endpoint, incident } of delivered) {
     if (endpoint === undefined || !Object.hasOwn(endpoints, endpoint)) continue
     const entry = endpoints[endpoint]
-    const key = alertKey(rule, subject)
-    const alert: Alert | undefined = entry?.alerts[key]
-    if (!entry || alert?.firedAt !== firedAt) continue
-    endpoints[endpoint] = { ...entry, alerts: { ...entry.alerts, [key]: { ...alert, lastSentAt: now } } }
+    const [kind, open] = Object.entries(entry?.incidents ?? {}).find(([, { id }]) => id === incident) ?? []
+    if (!entry || kind === undefined || !open) continue
+    endpoints[endpoint] = { ...entry, incidents: { ...entry.incidents, [kind]: { ...open, lastSentAt: now } } }
   }
   return endpoints
 }

@@ -8,7 +8,7 @@ import { HISTORY } from '../signals/history.ts'
 import { migrate } from './migrate.ts'
 
 /** The schema version this code writes; see `docs/state.md`. */
-export const STATE_VERSION = 2
+export const STATE_VERSION = 3
 
 /** The words of what is wrong, which this small form of zod leaves out. */
 z.config(english())
@@ -30,16 +30,56 @@ const ALERT = z.object({
   breachRuns: z.optional(count),
   /** The worst value since it began. */
   peak: z.optional(z.number()),
-  /** The last push about it was accepted. Absent while none was. */
-  lastSentAt: z.optional(time),
+  /** The limit that it was judged by last, while firing. */
+  limit: z.optional(z.number()),
   /** No traffic since, while firing. */
   idleSince: z.optional(time),
   /** The server restarted while it fired. */
   restarted: z.optional(z.literal(true)),
+})
+export type Alert = z.infer<typeof ALERT>
+
+const ENDS = z.enum(['clear', 'idle', 'restarted', 'forgotten', 'limit-changed'])
+
+const SYMPTOM = z.object({
+  /** How often it began to fire. */
+  times: count,
+  /** Its worst value. */
+  peak: z.optional(z.number()),
   /** What the push called it, so that its end is called the same; where the rule does not say it already. */
   about: z.optional(z.custom<About>(isAbout)),
 })
-export type Alert = z.infer<typeof ALERT>
+
+/** One trouble of an endpoint, which is told as one: all symptoms of an engine in trouble, or any other alert by itself. */
+const INCIDENT = z.object({
+  /** As its notifications carry it. */
+  id: z.string(),
+  openedAt: time,
+  /** The highest that it was told with; absent in a state from before there were incidents. */
+  priority: z.optional(z.number()),
+  /** The last push about it was accepted. Absent while none was. */
+  lastSentAt: z.optional(time),
+  /** Verdicts that were told. */
+  verdicts: z.array(z.string()),
+  /** It was told that the critical limit is passed. */
+  critical: z.optional(z.literal(true)),
+  /** What took part, by rule or `rule@subject`. */
+  symptoms: z.record(z.string(), SYMPTOM),
+  /** How what fired last came to its end. */
+  ended: z.optional(ENDS),
+  /** Nothing of it fires since. */
+  calmSince: z.optional(time),
+  /** Its end is settled; it is kept for as long as its beginning counts. */
+  over: z.optional(z.literal(true)),
+  /** Beginnings of this kind of incident within two hours, oldest first. */
+  begins: z.array(time),
+  /** Milliseconds of trouble from these beginnings on, up to when it was calm last. */
+  bad: z.optional(z.number()),
+  /** It comes and goes, which was told: since when, and how often it began. */
+  flaps: z.optional(z.object({ since: time, times: count })),
+})
+export type Incident = z.infer<typeof INCIDENT>
+export type End = z.infer<typeof ENDS>
 
 /** Work that was there at the last good answer, of the whole endpoint (``) or of one engine (`engine 2`). */
 const STANDSTILL = z.object({
@@ -82,6 +122,8 @@ const ENDPOINT_STATE = z.object({
   standing: z.optional(z.record(z.string(), STANDSTILL)),
   /** Requests have waited at every run since, and none has finished that had not waited long. */
   stuckSince: z.optional(time),
+  /** Slots of 5 minutes in the last hour, where `SLO_TTFT` is set: start, requests in time, all. */
+  slo: z.optional(z.array(z.tuple([time, z.number(), z.number()]))),
   history: z.optional(HISTORY),
   /** Requests inside (waiting + running) at the kept readings: time → requests. */
   inside: z.record(z.string(), z.number()),
@@ -92,9 +134,17 @@ const ENDPOINT_STATE = z.object({
   gpus: z.record(z.string(), time),
   /** GPU → its last XID. */
   xids: z.record(z.string(), z.number()),
+  /** GPU → its memory rows that were replaced, and when there were more the last time. */
+  remapped: z.optional(z.record(z.string(), z.object({ rows: count, grewAt: z.optional(time) }))),
+  /** Restarts within the last hour, oldest first. */
+  restarts: z.optional(z.array(time)),
+  /** The last time that a process answered which had started before the one that answered last. */
+  olderAt: z.optional(time),
   model: z.optional(z.string()),
   /** By rule, or `rule@subject`. */
   alerts: z.record(z.string(), ALERT),
+  /** By kind: `work`, or the key of the alert that is an incident of its own. */
+  incidents: z.record(z.string(), INCIDENT),
 })
 export type EndpointState = z.infer<typeof ENDPOINT_STATE>
 
@@ -169,6 +219,7 @@ export function newEndpointState(now: number): EndpointState {
     gpus: {},
     xids: {},
     alerts: {},
+    incidents: {},
   }
 }
 
@@ -183,20 +234,32 @@ export function endpointOf(state: State, name: string): EndpointState | undefine
  * fired stays as it is: it names the incident.
  */
 export function notAhead(state: EndpointState, now: number): EndpointState {
-  const { since, recent, alerts } = state
+  const { since, recent, alerts, incidents } = state
   if (recent.every(([at]) => at <= now)) return state // every run leaves its time here
   const past = (time: number | undefined) => time && Math.min(time, now)
-  const bounded = ({ lastSentAt, idleSince, ...alert }: Alert): Alert => ({
+  const bounded = ({ idleSince, ...alert }: Alert): Alert => ({
     ...alert,
     activeAt: Math.min(alert.activeAt, now),
     seenAt: Math.min(alert.seenAt, now),
-    ...defined({ lastSentAt: past(lastSentAt), idleSince: past(idleSince) }),
+    ...defined({ idleSince: past(idleSince) }),
   })
+  const told = ({ lastSentAt, calmSince, begins, flaps, ...incident }: Incident): Incident => ({
+    ...incident,
+    begins: begins.map((at) => Math.min(at, now)),
+    ...defined({
+      lastSentAt: past(lastSentAt),
+      calmSince: past(calmSince),
+      flaps: flaps && { ...flaps, since: Math.min(flaps.since, now) },
+    }),
+  })
+  const each = <T>(entries: Record<string, T>, change: (one: T) => T) =>
+    Object.fromEntries(Object.entries(entries).map(([key, one]) => [key, change(one)]))
   return {
     ...state,
     since: Math.min(since, now),
     recent: recent.filter(([at]) => at <= now),
-    alerts: Object.fromEntries(Object.entries(alerts).map(([key, alert]) => [key, bounded(alert)])),
+    alerts: each(alerts, bounded),
+    incidents: each(incidents, told),
   }
 }
 

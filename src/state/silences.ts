@@ -1,9 +1,8 @@
 import type { Endpoint } from '../model/config.ts'
 import type { Notification } from '../model/notification.ts'
-import { ruleOf, subjectOf } from './alert-key.ts'
 import { maintenanceAt } from './maintenance.ts'
 import { enqueue } from './outbox.ts'
-import type { Alert, Silence, State } from './schema.ts'
+import type { EndpointState, Incident, Silence, State } from './schema.ts'
 
 /** What silences and windows of planned work are asked about. */
 export type Place = Pick<Endpoint, 'name' | 'group' | 'maintenance'>
@@ -49,9 +48,14 @@ export function covers({ scope, name }: Silence, place: Place | undefined): bool
   }
 }
 
-/** The id of the incident that an alert of an endpoint is, as its notifications carry it. @param key as in the state: `rule` or `rule@subject`. */
-export function incidentOf(endpoint: string, key: string, { firedAt }: Pick<Alert, 'firedAt'>): string {
-  return `${endpoint}|${ruleOf(key)}|${subjectOf(key) ?? ''}@${firedAt}`
+/** An incident whose end is not settled. */
+export function isOpen({ over }: Incident): boolean {
+  return !over
+}
+
+/** The open incident that an alert of an endpoint belongs to. @param key as in the state: `rule` or `rule@subject`. */
+export function incidentOf({ incidents }: Pick<EndpointState, 'incidents'>, key: string): Incident | undefined {
+  return Object.values(incidents).find((incident) => isOpen(incident) && Object.hasOwn(incident.symptoms, key))
 }
 
 /** Notes who has taken these incidents. The first one counts. */

@@ -1,4 +1,4 @@
-import { neverSent } from '../http/network-failure.ts'
+import { failureOf, neverSent } from '../http/network-failure.ts'
 import { StoreError } from '../model/store.ts'
 
 /** What an S3 store's refusal means for us. */
@@ -10,6 +10,9 @@ export type S3Refusal =
   | 'forbidden'
   | 'credentials'
   | 'clock'
+  | 'digest' // Object Lock wants Content-MD5
+  | 'encryption' // the bucket demands encryption, or its key cannot be used
+  | 'proxy'
   | 'unsupported' // 501: the store does not know conditions
   | 'region'
   | 'unreachable' // nothing was sent
@@ -56,7 +59,12 @@ const BY_STATUS: Record<number, S3Refusal> = {
 }
 
 export function refusalOf(error: unknown): S3Refusal {
+  if (error instanceof CredentialsFailed) return 'credentials'
   const { name, status, code } = partsOf(error)
+  if (failureOf(error, false).kind === 'proxy') return 'proxy'
+  if (status === 400 && /Content-MD5|x-amz-checksum/i.test(textOf(error))) return 'digest'
+  if (name.startsWith('KMS.') || (status !== undefined && /server.side.encryption/i.test(textOf(error))))
+    return 'encryption'
   const named = BY_NAME[name]
   if (named) return named
   if (code && neverSent({ kind: 'other', code })) return 'unreachable'
@@ -67,17 +75,28 @@ export function refusalOf(error: unknown): S3Refusal {
 
 /**
  * @param doing "read" or "write".
- * @param address `s3://bucket/key`.
+ * @param place.address `s3://bucket/key`. @param place.hint what is said in place of the advice for a store that cannot be reached.
  * @returns what a person reads: what failed, on which object, what to do. The service's own words are left out: they
  * may hold key ids, accounts and signatures.
  */
-export function toStoreError(error: unknown, doing: 'read' | 'write' | 'list', address: string): StoreError {
+export function toStoreError(
+  error: unknown,
+  doing: 'read' | 'write' | 'list',
+  { address, hint }: { address: string; hint?: string | undefined },
+): StoreError {
   if (error instanceof StoreError) return error
   const refusal = refusalOf(error)
   const { name, status, code } = partsOf(error)
   const answered = status !== undefined && status >= 300
   const facts = [code ?? name, answered && `HTTP ${status}`].filter(Boolean).join(', ')
-  const advice = refusal === 'unsure' && answered ? TROUBLED : adviceFor(refusal, doing)
+  const advice =
+    refusal === 'unreachable' && hint !== undefined
+      ? hint
+      : refusal === 'credentials'
+        ? credentialsAdvice(error)
+        : refusal === 'unsure' && answered
+          ? TROUBLED
+          : adviceFor(refusal, doing)
   const message = `state: cannot ${doing} ${address} (${facts}): ${advice}`
   return new StoreError(message, PERMANENT.includes(refusal))
 }
@@ -88,6 +107,8 @@ const PERMANENT: S3Refusal[] = [
   'forbidden',
   'credentials',
   'clock',
+  'digest',
+  'encryption',
   'region',
   'unsupported',
   'other',
@@ -103,7 +124,13 @@ function adviceFor(refusal: S3Refusal, doing: 'read' | 'write' | 'list'): string
     case 'forbidden':
       return `this role may not; grant ${{ read: 's3:GetObject', write: 's3:PutObject', list: 's3:ListBucket' }[doing]} (and the use of the key, if the bucket is encrypted with one of your own)`
     case 'credentials':
-      return 'no valid credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or give the function a role'
+      return NO_CREDENTIALS
+    case 'digest':
+      return 'the bucket refuses a write without Content-MD5 and with it: Object Lock with a checksum of its own? use another bucket for the state'
+    case 'encryption':
+      return 'the bucket demands encryption, or its key is disabled; set a default encryption for the bucket and grant the role kms:GenerateDataKey and kms:Decrypt on its key'
+    case 'proxy':
+      return 'the proxy did not let the request through; check HTTP_PROXY and HTTPS_PROXY, or name the store in NO_PROXY'
     case 'clock':
       return "the watcher's own clock is wrong by more than 15 minutes; set this machine's time"
     case 'region':
@@ -128,8 +155,33 @@ function adviceFor(refusal: S3Refusal, doing: 'read' | 'write' | 'list'): string
   }
 }
 
+const NO_CREDENTIALS =
+  'no valid credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or give the function a role'
+
+/** Where the credentials were to come from, which the variables tell; what the source said may hold accounts and is left out. */
+function credentialsAdvice(error: unknown): string {
+  const { AWS_PROFILE: profile, AWS_WEB_IDENTITY_TOKEN_FILE: token, AWS_ROLE_ARN: role } = process.env
+  if (!(error instanceof CredentialsFailed)) return NO_CREDENTIALS
+  if (profile)
+    return `the credentials of AWS_PROFILE=${profile} cannot be had; does the profile exist, and has its session ended (aws sso login --profile ${profile})?`
+  if (token && role)
+    return 'AWS gave no credentials for AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE; does the role trust this service account, and can sts.<region>.amazonaws.com be reached?'
+  return NO_CREDENTIALS
+}
+
+/** Credentials could not be had: the store was never asked. */
+export class CredentialsFailed extends Error {
+  override name = 'CredentialsFailed'
+  constructor(cause: unknown) {
+    super('no credentials', { cause })
+  }
+}
+
 function partsOf(error: unknown): { name: string; status?: number; code?: string } {
+  if (error instanceof CredentialsFailed) return partsOf(error.cause)
   if (!(error instanceof Error)) return { name: 'unknown error' }
+  // fetch, which asks by a proxy, hides what happened in the cause.
+  if (error.message === 'fetch failed') return partsOf(error.cause)
   const parts: { name: string; status?: number; code?: string } = { name: error.name }
   if ('$metadata' in error && typeof error.$metadata === 'object' && error.$metadata !== null) {
     const status = 'httpStatusCode' in error.$metadata ? error.$metadata.httpStatusCode : undefined

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   GetObjectCommand,
@@ -32,10 +32,13 @@ export interface Quirks {
   conditions: 'kept' | 'ignored' | 'unsupported'
   /** Some Ceph gateways compare the ETag together with its quotes, so it has to be sent without them. */
   bareEtag: boolean
+  /** A bucket with Object Lock wants a digest of what is written. */
+  digest: boolean
 }
 
 const CONDITIONS_META = 'queuebell-conditions'
 const ETAG_META = 'queuebell-etag'
+const DIGEST_META = 'queuebell-digest'
 /** A write that was not answered is recognised by this. */
 const WRITE_META = 'queuebell-write'
 /** Milliseconds, about, before something is asked again. */
@@ -92,8 +95,8 @@ export async function send(
   condition: Condition,
   writeId: string = randomUUID(),
 ): Promise<Version | undefined> {
-  const { conditions, bareEtag } = bucket.quirks
-  const quirks = { conditions, bareEtag: typeof condition === 'object' ? condition.bare : bareEtag }
+  const { conditions, bareEtag, digest } = bucket.quirks
+  const quirks = { conditions, digest, bareEtag: typeof condition === 'object' ? condition.bare : bareEtag }
   // As bytes: of a text the client would make copies to sign it and to send it.
   const body = Buffer.from(text)
   const command = new PutObjectCommand({
@@ -102,10 +105,17 @@ export async function send(
     Body: body,
     ContentLength: body.length,
     ContentType: 'application/json',
+    ...(digest && { ContentMD5: createHash('md5').update(body).digest('base64') }),
     Metadata: { ...quirksAsMetadata(quirks), [WRITE_META]: writeId },
   })
-  const answer = await inTime(bucket, (abortSignal) => bucket.client.send(command, { abortSignal }))
-  return answer.ETag
+  try {
+    const answer = await inTime(bucket, (abortSignal) => bucket.client.send(command, { abortSignal }))
+    return answer.ETag
+  } catch (error) {
+    if (digest || refusalOf(error) !== 'digest') throw error
+    bucket.quirks.digest = true
+    return send(bucket, key, text, condition, writeId)
+  }
 }
 
 function conditionHeaders(conditions: Quirks['conditions'], condition: Condition) {
@@ -146,7 +156,7 @@ export async function twice<T>(
   key: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  const fail = (error: unknown) => toStoreError(error, doing, address(bucket, key))
+  const fail = (error: unknown) => toStoreError(error, doing, placeOf(bucket, key))
   const from = performance.now()
   try {
     return await work()
@@ -171,6 +181,18 @@ function location(bucket: OpenBucket, key: string): { Bucket: string; Key: strin
 export function address(bucket: OpenBucket, key: string): string {
   return `s3://${bucket.config.bucket}/${bucket.config.prefix}${key}`
 }
+/** The object, and what an unreachable store is likely to lack: a name that only DNS of AWS's kind knows. */
+export function placeOf(bucket: OpenBucket, key: string): { address: string; hint?: string } {
+  const { endpoint, forcePathStyle, bucket: name } = bucket.config
+  const place = { address: address(bucket, key) }
+  if (endpoint === undefined || forcePathStyle) return place
+  const { host } = new URL(endpoint)
+  return {
+    ...place,
+    hint: `${name}.${host} cannot be reached; where the store knows no host names of buckets, set S3_FORCE_PATH_STYLE=yes, otherwise check S3_ENDPOINT`,
+  }
+}
+
 export function degradeConditions(bucket: OpenBucket, conditions: 'ignored' | 'unsupported'): void {
   bucket.quirks.conditions = conditions
   const how = conditions === 'ignored' ? 'ignores' : 'does not know (501)'
@@ -182,11 +204,13 @@ function learnQuirks(bucket: OpenBucket, metadata: Record<string, string> | unde
   const conditions = metadata?.[CONDITIONS_META]
   if (conditions === 'ignored' || conditions === 'unsupported') degradeConditions(bucket, conditions)
   if (metadata?.[ETAG_META] === 'bare') bucket.quirks.bareEtag = true
+  if (metadata?.[DIGEST_META] === 'md5') bucket.quirks.digest = true
 }
 
-function quirksAsMetadata({ conditions, bareEtag }: Quirks): Record<string, string> {
+function quirksAsMetadata({ conditions, bareEtag, digest }: Quirks): Record<string, string> {
   return {
     ...(conditions === 'kept' ? {} : { [CONDITIONS_META]: conditions }),
     ...(bareEtag ? { [ETAG_META]: 'bare' } : {}),
+    ...(digest ? { [DIGEST_META]: 'md5' } : {}),
   }
 }

@@ -8,6 +8,7 @@ import {
   NoObject,
   type OpenBucket,
   pause,
+  placeOf,
   read,
   send,
   twice,
@@ -65,7 +66,7 @@ export async function compareAndSwap(
 }
 
 async function afterRefusal(bucket: OpenBucket, job: Job, error: unknown): Promise<Saved | 'again'> {
-  const fail = toStoreError(error, 'write', address(bucket, job.key))
+  const fail = toStoreError(error, 'write', placeOf(bucket, job.key))
   if (job.attempt >= ATTEMPTS) throw fail
   switch (refusalOf(error)) {
     case 'busy':

@@ -16,7 +16,7 @@ export function openS3Store(config: S3Config, options: { timeout?: number } = {}
     client: createS3Client(config, timeout),
     config,
     timeout,
-    quirks: { conditions: 'kept', bareEtag: false },
+    quirks: { conditions: 'kept', bareEtag: false, digest: false },
     checked: false,
     unreadable: new Set(),
     warn: (warning) => warnings.add(warning),

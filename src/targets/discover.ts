@@ -81,7 +81,7 @@ function askLists(config: Config, discovery: Discovery, last: LastTargets, optio
   const { variable, taken } = discovery
   return Promise.all(
     sources.map(async (source) => {
-      const loaded = await options.load(source)
+      const loaded = await options.load(source, config)
       const text = loaded.ok && 'text' in loaded ? loaded.text : undefined
       const list = text === undefined ? undefined : parseTargets(text, { backend: config.backend, variable, taken })
       if (list?.ok) return { id: source.id, targets: list.targets, told: false }

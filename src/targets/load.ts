@@ -1,9 +1,12 @@
 import { lookup } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { GetObjectCommand } from '@aws-sdk/client-s3'
+import { openDispatcher } from '../http/connections.ts'
 import { withDeadline } from '../http/deadline.ts'
-import { get, openDispatcher } from '../http/get.ts'
-import type { Source } from '../model/config.ts'
+import { get } from '../http/get.ts'
+import { outwardWays } from '../http/ways.ts'
+import type { Outward, Source } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import { briefly } from '../model/failure.ts'
 import type { Fallible } from '../model/fallible.ts'
 import { createS3Client } from '../store/s3-client.ts'
@@ -17,15 +20,18 @@ const TIMEOUT = 5_000
 const MAX_BYTES = 4 * 1024 * 1024
 
 /** Asks one source. Whatever it does is a result; nothing is thrown. */
-export async function load(source: Source): Promise<Loaded> {
+export async function load(source: Source, outward: Outward = {}): Promise<Loaded> {
   try {
     switch (source.kind) {
       case 'file':
         return { ok: true, text: await readFile(source.path, 'utf8') }
       case 'http':
-        return await loadHttp(source)
+        return await loadHttp(source, outward)
       case 's3':
-        return { ok: true, text: await withDeadline(TIMEOUT, (signal) => loadS3(source, signal), { abandon: true }) }
+        return {
+          ok: true,
+          text: await withDeadline(TIMEOUT, (signal) => loadS3(source, outward, signal), { abandon: true }),
+        }
       case 'dns':
         return await withDeadline(TIMEOUT, () => resolve(new URL(source.url).hostname), { abandon: true })
       default:
@@ -36,8 +42,8 @@ export async function load(source: Source): Promise<Loaded> {
   }
 }
 
-async function loadHttp(source: Extract<Source, { kind: 'http' }>): Promise<Loaded> {
-  const connections = openDispatcher()
+async function loadHttp(source: Extract<Source, { kind: 'http' }>, outward: Outward): Promise<Loaded> {
+  const connections = openDispatcher(outwardWays(outward))
   const chunks: Uint8Array[] = []
   try {
     const got = await get(source.url, {
@@ -54,9 +60,23 @@ async function loadHttp(source: Extract<Source, { kind: 'http' }>): Promise<Load
   }
 }
 
-async function loadS3(source: Extract<Source, { kind: 's3' }>, abortSignal: AbortSignal): Promise<string> {
+async function loadS3(
+  source: Extract<Source, { kind: 's3' }>,
+  outward: Outward,
+  abortSignal: AbortSignal,
+): Promise<string> {
   const { bucket, key, endpoint, forcePathStyle } = source
-  const client = createS3Client({ kind: 's3', bucket, prefix: '', endpoint, forcePathStyle }, TIMEOUT)
+  const client = createS3Client(
+    {
+      kind: 's3',
+      bucket,
+      prefix: '',
+      endpoint,
+      forcePathStyle,
+      ...defined({ proxies: outward.proxies, tls: outward.tls }),
+    },
+    TIMEOUT,
+  )
   try {
     const answer = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }), { abortSignal })
     return (await answer.Body?.transformToString('utf8')) ?? ''

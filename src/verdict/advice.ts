@@ -1,3 +1,5 @@
+import { TABLES } from '../backends/backends.ts'
+import type { BackendTable, ScrapedBackend } from '../model/backend.ts'
 import type { AlertContext, Notification, VerdictKind } from '../model/notification.ts'
 import type { Advice } from './advice-kinds.ts'
 
@@ -16,7 +18,8 @@ type ByContext = (context: AlertContext) => Advice[]
 export function ofEngine(unexplained: ByContext = lookWhich, onGateway: ByContext = refusesRequests) {
   return ({ context }: Notification): Advice[] => {
     if (!context) return []
-    return context.backend === 'gateway' ? onGateway(context) : byVerdict(context, unexplained)
+    const table: BackendTable | undefined = TABLES[context.backend as ScrapedBackend]
+    return table?.isGateway ? onGateway(context) : byVerdict(context, unexplained)
   }
 }
 

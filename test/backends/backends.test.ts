@@ -14,7 +14,7 @@ describe.each(BACKENDS)('the table of %s', (backend) => {
 
   test('names every series once for a signal, in words that an exposition may hold', () => {
     for (const [signal, { from }] of rows) {
-      const names = from.map(({ name, labels }) => name + JSON.stringify(labels))
+      const names = from.map(({ name, labels, oneOf }) => name + JSON.stringify([labels, oneOf]))
       expect(new Set(names).size, signal).toBe(names.length)
       for (const { name } of from) expect(name).toMatch(/^[a-zA-Z_:][a-zA-Z0-9_:]*$/)
     }
@@ -58,6 +58,16 @@ const CORE: Record<ScrapedBackend, Signal[]> = {
   llamacpp: ['waiting', 'running'],
   dcgm: ['gpu_utilisation', 'gpu_memory', 'gpu_temperature', 'gpu_xid'],
   gateway: ['running', 'kv_cache'],
+  trtllm: ['waiting', 'running', 'finished'],
+  dynamo: ['waiting', 'running', 'finished'],
+  litellm: ['running', 'finished', 'upstream_health'],
+  epp: ['waiting', 'running', 'kv_cache', 'finished', 'upstream_health'],
+  router: ['running', 'finished', 'upstream_health'],
+  triton: ['finished'],
+  lmdeploy: ['waiting', 'running', 'kv_cache'],
+  mistralrs: ['waiting', 'running'],
+  genai: ['e2e', 'finished'],
+  'ray-serve': ['waiting', 'running', 'finished', 'upstream_health'],
 }
 
 test.each(BACKENDS)('%s is blind without its core series', (backend) => {

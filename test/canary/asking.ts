@@ -1,5 +1,5 @@
 import type { CanaryOptions } from '../../src/canary/exchange.ts'
-import { openDispatcher } from '../../src/http/get.ts'
+import { openDispatcher } from '../../src/http/connections.ts'
 import type { Endpoint } from '../../src/model/config.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import type { Answer, CanaryFacts } from '../../src/model/observation.ts'
@@ -13,6 +13,7 @@ export function endpointAt(url: string, change: Partial<Endpoint> = {}): Endpoin
     authorization: undefined,
     timeout: 5_000,
     gpuUrl: undefined,
+    flaps: undefined,
     runbookUrl: undefined,
     dashboardUrl: undefined,
     rules: [],

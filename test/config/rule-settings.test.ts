@@ -55,12 +55,36 @@ describe('the most specific variable counts', () => {
   })
 })
 
+describe('the time within which first tokens should come', () => {
+  const rulesWith = (env: Record<string, string>) => {
+    const { endpoints } = configOf('vllm', { VLLM_ENDPOINTS: 'chat/a=http://h/a chat/b=http://h/b', ...env })
+    return endpoints.map(({ sloTtft, rules }) => [sloTtft, rules.find(({ id }) => id === 'slo')?.limit])
+  }
+
+  test('switches the rule on: for every backend, for one, for a group or an endpoint', () => {
+    expect(rulesWith({})).toEqual([
+      [undefined, undefined],
+      [undefined, undefined],
+    ])
+    expect(rulesWith({ SLO_TTFT: '500ms', VLLM_CHAT_B_SLO_TTFT: '2s', SLO_LIMIT: '95%' })).toEqual([
+      [500, 0.95],
+      [2_000, 0.95],
+    ])
+    expect(rulesWith({ VLLM_SLO_TTFT: '1s', VLLM_CHAT_A_SLO_LIMIT: 'off' })).toEqual([
+      [1_000, undefined],
+      [1_000, 0.99],
+    ])
+  })
+})
+
 describe('without variables', () => {
   test.each(['vllm', 'tgi', 'tei', 'sglang', 'llamacpp', 'dcgm', 'gateway'] as const)(
     '%s has the rules of the catalogue',
     (backend) => {
       const { rules } = endpointOf(configOf(backend, { METRICS_URL: 'http://h' }), backend)
-      const expected = rulesOf(backend).filter((id) => RULES[id].limit !== undefined && id !== 'sibling')
+      // `sibling` needs a group, `slo` the time that is wanted.
+      const isOn = (id: RuleId) => RULES[id].limit !== undefined && id !== 'sibling' && id !== 'slo'
+      const expected = rulesOf(backend).filter(isOn)
       expect(rules.map(({ id }) => id)).toEqual(expected)
       for (const rule of rules) {
         const { limit, for: lasting, repeat, priority } = specOf(rule.id)

@@ -31,6 +31,8 @@ const FACTS: Fact[] = [
   { missing: 'm', backend: 'vllm' },
   { backend: 'vllm' },
   { running: 0 },
+  { alternates: true },
+  { value: 1 },
   { refusal: 'no-backend' },
   { refusal: 'own-limit' },
   { doubted: 'kv_cache' },
@@ -97,6 +99,7 @@ test.each([
   [{ name: 'RequestTimeTooSkewed' }],
   [{ name: 'PermanentRedirect' }],
   [{ name: 'NotImplemented' }],
+  [{ name: 'KMS.DisabledException' }],
   [{ name: 'PreconditionFailed' }],
   [{ name: 'NoSuchKey' }],
   [{ name: 'TimeoutError' }],
@@ -104,7 +107,7 @@ test.each([
   [{ name: 'InternalError', $metadata: { httpStatusCode: 500 } }],
   [{ name: 'Teapot', $metadata: { httpStatusCode: 418 } }],
 ])('what the store says for %j is in the table of the state', (facts) => {
-  const { message } = toStoreError(Object.assign(new Error('x'), facts), 'read', 's3://bucket/key')
+  const { message } = toStoreError(Object.assign(new Error('x'), facts), 'read', { address: 's3://bucket/key' })
   const [advice = ''] = message.slice(message.indexOf('): ') + 3).split(/[;(]| to it/)
   expect(advice.length).toBeGreaterThan(10)
   expect(page).toContain(advice.trim())
@@ -118,7 +121,7 @@ test.each([
   ['TimeoutError', 200, true],
 ] as const)('a store that answers %s (%s) is reached: no way out of a VPC is looked for', (name, status, isSought) => {
   const error = Object.assign(new Error('x'), { name, $metadata: { httpStatusCode: status } })
-  expect(toStoreError(error, 'write', 's3://bucket/key').message.includes('VPC')).toBe(isSought)
+  expect(toStoreError(error, 'write', { address: 's3://bucket/key' }).message.includes('VPC')).toBe(isSought)
 })
 
 test('every link inside the page leads somewhere', () => {

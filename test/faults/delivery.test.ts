@@ -24,7 +24,7 @@ describe('a push server that fails', () => {
     inbox.meet(status(500), 3)
     expect((await run(0, 42)).result.pushes).toEqual({ delivered: 0, waiting: 1, refused: 0 })
     expect((await run(1, 42, NOBODY)).result.pushes).toEqual({ delivered: 0, waiting: 1, refused: 0 })
-    expect((await state()).endpoints.a?.alerts.waiting?.lastSentAt).toBeUndefined()
+    expect((await state()).endpoints.a?.incidents.work?.lastSentAt).toBeUndefined()
     expect((await run(2, 42)).result.pushes).toEqual({ delivered: 1, waiting: 0, refused: 0 })
     for (let minute = 3; minute <= 11; minute += 1) await run(minute, 42)
     expect({ attempts: inbox.attempts(), titles: titles() }).toEqual({
@@ -94,7 +94,7 @@ describe('a push server that fails', () => {
     const { result, problems } = await run(0, 42)
     expect(result.pushes).toEqual({ delivered: 0, waiting: 0, refused: 0, [kind]: 1 })
     expect(problems.length > 0).toBe(fails)
-    expect((await state()).endpoints.a?.alerts.waiting?.lastSentAt !== undefined).toBe(kind === 'delivered')
+    expect((await state()).endpoints.a?.incidents.work?.lastSentAt !== undefined).toBe(kind === 'delivered')
     expect((await state()).outbox).toHaveLength(kind === 'waiting' ? 1 : 0)
   })
 
@@ -224,7 +224,7 @@ describe('what is told when', () => {
   })
 
   test('what comes and goes for hours while nothing can be told is told as one: nothing is lost, and the state stays small', async () => {
-    const { run, titles, state, inbox } = await open()
+    const { run, titles, state, inbox } = await open({ FLAPS: 'off' })
     const sizes: number[] = []
     let minute = 0
     for (let times = 0; times < 60; times += 1) {
@@ -258,7 +258,7 @@ describe('what is told when', () => {
     expect((await first.run(0, 42, { env })).result.pushes).toEqual({ delivered: 1, waiting: 0, refused: 0 })
     for (const name of names) expect(first.inbox.received[0]?.message).toMatch(new RegExp(`\\b${name}\\b`))
     const { endpoints } = await first.state()
-    expect(names.filter((name) => endpoints[name]?.alerts.waiting?.lastSentAt === undefined)).toEqual([])
+    expect(names.filter((name) => endpoints[name]?.incidents.work?.lastSentAt === undefined)).toEqual([])
     await first.run(1, 1, { env })
     await first.run(2, 1, { env })
     expect(first.inbox.received.map(({ priority }) => priority)).toEqual([8, 4])

@@ -3,8 +3,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test, vi } from 'vitest'
+import { openDispatcher } from '../../src/http/connections.ts'
 import { startDeadline, withDeadline } from '../../src/http/deadline.ts'
-import { type GetOptions, type Got, get, openDispatcher, send } from '../../src/http/get.ts'
+import { type GetOptions, type Got, get, send } from '../../src/http/get.ts'
 import { failureOf, neverSent } from '../../src/http/network-failure.ts'
 import { toWords } from '../../src/http/server-words.ts'
 import { deafUrl, serve, serveRaw } from '../scrape/loopback.ts'
@@ -160,7 +161,11 @@ describe('connections', () => {
 
   test('something that is not HTTP is told with the code of the reader', async () => {
     const server = await serveRaw((socket) => socket.write('SSH-2.0-OpenSSH_9.2\r\n'))
-    expect(await failure(server.url)).toMatchObject({ kind: 'other', code: 'HTTPParserError' })
+    expect(await failure(server.url)).toMatchObject({
+      kind: 'not-http',
+      code: 'HTTPParserError',
+      detail: expect.stringContaining('Expected HTTP/'),
+    })
   })
 
   test('case 62: a body shorter than announced is cut, however well its beginning reads', async () => {

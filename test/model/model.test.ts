@@ -11,7 +11,19 @@ const turn: fc.Arbitrary<Turn> = fc.record({
     { weight: 1, arbitrary: fc.constant(0) },
     { weight: 1, arbitrary: fc.integer({ min: 2, max: 20 }) },
   ),
-  weather: fc.constantFrom('low', 'low', 'between', 'high', 'high', 'high', 'fails', 'fails', 'one-fails', 'restarts'),
+  weather: fc.constantFrom(
+    'low',
+    'low',
+    'between',
+    'high',
+    'high',
+    'flood',
+    'full',
+    'fails',
+    'fails',
+    'one-fails',
+    'restarts',
+  ),
   store: fc.option(
     fc.record({ at: fc.nat(4), kind: fc.constantFrom('answer-lost', 'not-done', 'conflict', 'refused', 'stale') }),
     { freq: 3, nil: undefined },
@@ -37,6 +49,9 @@ const turn: fc.Arbitrary<Turn> = fc.record({
 const calm = (weather: Turn['weather']): Turn => ({ minutes: 1, weather, push: 'none' })
 const settling = (weather: Turn['weather'], runs: number) => Array.from({ length: runs }, () => calm(weather))
 
+/** Calm for so long that what came and went is over, and its beginnings no longer count. */
+const HOURS = [61, 1, 121, 1].map((minutes): Turn => ({ ...calm('low'), minutes }))
+
 describe('whatever goes wrong', () => {
   test(
     'every incident is told, exactly once where nothing was cut off between sending and settling, and none ends untold or without data',
@@ -46,7 +61,7 @@ describe('whatever goes wrong', () => {
           const world = createWorld(ticked)
           for (const one of turns) await world.play(one)
           // In the end all works again: what is open closes, one more incident comes and goes.
-          for (const one of [...settling('low', 6), ...settling('high', 3), ...settling('low', 4)])
+          for (const one of [...settling('low', 6), ...HOURS, ...settling('high', 3), ...settling('low', 4)])
             await world.play(one)
           await check(world)
         }),
@@ -74,22 +89,35 @@ async function check(world: ReturnType<typeof createWorld>): Promise<void> {
     Object.values(state.endpoints).flatMap((e) => Object.keys(e.alerts)),
     'nothing fires for ever',
   ).toEqual([])
+  expect(
+    Object.values(state.endpoints).flatMap((e) => Object.values(e.incidents).filter(({ over }) => !over)),
+    'no incident stays open',
+  ).toEqual([])
+  expect([...world.orphans], 'all that fires belongs to an incident').toEqual([])
   for (const incident of world.incidents) {
     // What was silenced while it fired may be over before there is anything to tell.
     if (!world.refused.has(incident) && !world.quiet.has(incident))
       expect(toldBy(incident), `told: ${incident}`).not.toEqual([])
   }
   for (const incident of new Set(ids.map(incidentOf))) {
-    if (!world.tainted.has(incident)) expect(toldBy(incident).length, `told once: ${incident}`).toBeLessThanOrEqual(1)
+    if (world.tainted.has(incident)) continue
+    const of = (reason: string) => ids.filter((id) => incidentOf(id) === incident && reasonOf(id) === reason).length
+    expect(toldBy(incident).length, `told once: ${incident}`).toBeLessThanOrEqual(1)
+    expect(of('worse'), `once for each rise in priority (7, 8, 9): ${incident}`).toBeLessThanOrEqual(2)
+    expect(of('resolved'), `its end once: ${incident}`).toBeLessThanOrEqual(1)
   }
   for (const [index, id] of ids.entries()) {
     if (reasonOf(id) !== 'resolved') continue
     const before = ids
       .slice(0, index)
-      .filter((other) => incidentOf(other) === incidentOf(id) && ['fired', 'repeated'].includes(reasonOf(other)))
+      .filter(
+        (other) => incidentOf(other) === incidentOf(id) && ['fired', 'worse', 'repeated'].includes(reasonOf(other)),
+      )
     expect(before, `told before it was resolved: ${id}`).not.toEqual([])
     const at = Number(id.split('/')[2])
-    expect(['low', 'restarts', 'high', 'between', 'one-fails'], `data at ${id}`).toContain(world.weatherAt.get(at))
+    expect(['low', 'restarts', 'high', 'between', 'flood', 'full', 'one-fails'], `data at ${id}`).toContain(
+      world.weatherAt.get(at),
+    )
   }
   const last = [...world.incidents].at(-1) ?? ''
   expect(toldBy(last).length, 'the last incident is told once').toBe(1)

@@ -9,11 +9,11 @@ import { type RunReport, run } from '../../src/run.ts'
 import { emptyReadings } from '../../src/signals/readings.ts'
 import { changeState } from '../../src/state/change.ts'
 import { readState } from '../../src/state/schema.ts'
-import { acknowledge, addSilence, incidentOf as incidentKey } from '../../src/state/silences.ts'
+import { acknowledge, addSilence } from '../../src/state/silences.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 
 /** What the endpoints show in one turn. */
-export type Weather = 'low' | 'between' | 'high' | 'fails' | 'restarts' | 'one-fails'
+export type Weather = 'low' | 'between' | 'high' | 'flood' | 'full' | 'fails' | 'restarts' | 'one-fails'
 
 /** One fault of the store, at its n-th operation in a run (0 is the first read). */
 export interface StoreFault {
@@ -51,6 +51,7 @@ export interface Arrival {
   at: number
 }
 
+const WAITING: Partial<Record<Weather, number>> = { high: 42, between: 15, flood: 250 }
 const START = Date.UTC(2026, 0, 5)
 const MINUTE = 60_000
 const never = new Promise<never>(() => {})
@@ -70,6 +71,8 @@ export function createWorld(ticked: boolean) {
   /** Incidents in a push whose run did not settle it, or whose answer was lost: these may be told twice. */
   const tainted = new Set<string>()
   const incidents = new Set<string>()
+  /** Alerts that fire and belong to no open incident. */
+  const orphans = new Set<string>()
   const weatherAt = new Map<number, Weather>()
   let presses = 0
   /** Silences of endpoint a, from when until when; incidents that somebody took; those that were in a silence at some time. */
@@ -86,6 +89,7 @@ export function createWorld(ticked: boolean) {
         VLLM_ENDPOINTS: 'a=http://127.0.0.1:1001 b=http://127.0.0.1:1002',
         NOTIFLY_URL: 'http://127.0.0.1:1003',
         NOTIFLY_TOKEN: 't',
+        KV_CACHE_FOR: '0s',
       },
       { lambda: false },
     )
@@ -99,12 +103,14 @@ export function createWorld(ticked: boolean) {
       if (weather === 'fails' || (weather === 'one-fails' && endpoint.name === 'b')) {
         return { endpoint, took: 1, up: false, failure: { kind: 'refused', code: 'ECONNREFUSED' } }
       }
-      const waiting =
-        weather === 'high' && endpoint.name === 'a' ? 42 : weather === 'between' && endpoint.name === 'a' ? 15 : 1
+      const waiting = endpoint.name === 'a' ? (WAITING[weather] ?? 1) : 1
       const readings = emptyReadings()
       readings.gauges.waiting = { value: waiting }
       readings.gauges.running = { value: 4 }
-      readings.gauges.kv_cache = { value: 0.2 }
+      // A second symptom of the same trouble, by itself too.
+      readings.gauges.kv_cache = {
+        value: endpoint.name === 'a' && (weather === 'full' || weather === 'flood') ? 0.95 : 0.2,
+      }
       readings.counters.finished = { '': { value: totals } }
       readings.counters.generation_tokens = { '': { value: totals * 100 } }
       return { endpoint, took: 1, up: true, readings }
@@ -210,8 +216,8 @@ export function createWorld(ticked: boolean) {
     if (silenced.has(now)) return
     const changed = await changeState(store, 'vllm.json', (state) => {
       if (minutes === 'acknowledge') {
-        const alerts = Object.entries(state.endpoints.a?.alerts ?? {}).filter(([, { phase }]) => phase === 'firing')
-        const taken = alerts.map(([key, alert]) => incidentKey('a', key, alert))
+        const open = Object.values(state.endpoints.a?.incidents ?? {}).filter(({ over }) => !over)
+        const taken = open.map(({ id: incident }) => incident)
         for (const one of taken) acknowledged.add(one)
         return taken.length === 0 ? state : acknowledge(state, taken, now, 'link')
       }
@@ -234,6 +240,7 @@ export function createWorld(ticked: boolean) {
     refused,
     tainted,
     incidents,
+    orphans,
     weatherAt,
     silenced,
     quiet,
@@ -255,12 +262,14 @@ export function createWorld(ticked: boolean) {
       const read = readState(text)
       if (read.kind !== 'state') throw new Error(`the state cannot be read: ${JSON.stringify(read)}`)
       for (const [name, endpoint] of Object.entries(read.state.endpoints)) {
-        for (const [key, alert] of Object.entries(endpoint.alerts)) {
-          if (alert.phase !== 'firing') continue
-          const incident = `${name}|${key}|@${alert.firedAt}`
-          const from = alert.firedAt ?? now
-          if (name === 'a' && [...silenced].some(([begin, end]) => begin <= now && from < end)) quiet.add(incident)
-          else incidents.add(incident)
+        const open = Object.values(endpoint.incidents).filter(({ over }) => !over)
+        for (const { id, openedAt } of open) {
+          if (name === 'a' && [...silenced].some(([begin, end]) => begin <= now && openedAt < end)) quiet.add(id)
+          else incidents.add(id)
+        }
+        for (const [key, { phase }] of Object.entries(endpoint.alerts)) {
+          const isTold = open.some(({ symptoms, calmSince }) => key in symptoms && calmSince === undefined)
+          if (phase === 'firing' && !isTold) orphans.add(`${name}|${key} at ${now}`)
         }
       }
     },

@@ -14,8 +14,9 @@ const MINUTE = 60_000
 
 /** The link of the incident that fires at an endpoint now. */
 async function linkTo(world: World, endpoint: string, minute: number): Promise<string> {
-  const alert = (await world.state()).endpoints[endpoint]?.alerts.waiting
-  return actLink(BASE, 'vllm', [`${endpoint}|waiting|@${alert?.firedAt}`], START + minute * MINUTE)
+  const { incidents = {} } = (await world.state()).endpoints[endpoint] ?? {}
+  const ids = Object.values(incidents).flatMap(({ id, over }) => (over ? [] : id))
+  return actLink(BASE, 'vllm', ids, START + minute * MINUTE)
 }
 
 /** Plays a table: what waits at chat/a and chat/b, what was told, and what somebody pressed after the run, for chat/a. */

@@ -1,4 +1,5 @@
-import type { Alert, EndpointState, State } from '../../src/state/schema.ts'
+import type { About } from '../../src/model/notification.ts'
+import type { Alert, EndpointState, Incident, State } from '../../src/state/schema.ts'
 import { emptyState, newEndpointState } from '../../src/state/schema.ts'
 
 export const NOW = Date.UTC(2026, 10, 30, 12, 5)
@@ -12,7 +13,7 @@ export interface Course {
   kvCache?: number
   running?: number
   model?: string
-  alerts?: Record<string, Partial<Alert>>
+  alerts?: Record<string, Partial<Alert> & { about?: About }>
   failure?: EndpointState['failure']
   /** Requests by their time to first token: up to 0.5 s, 1 s, 2.5 s, 5 s, more. */
   ttft?: readonly number[]
@@ -25,7 +26,9 @@ export function stateOf(courses: Readonly<Record<string, Course>>, more: Partial
     ranAt: at,
     runs: ['r1'],
     gaps: Array.from({ length: 10 }, () => MINUTE),
-    endpoints: Object.fromEntries(Object.entries(courses).map(([name, course]) => [name, endpointOf(course, at)])),
+    endpoints: Object.fromEntries(
+      Object.entries(courses).map(([name, course]) => [name, endpointOf(name, course, at)]),
+    ),
     ...more,
   }
 }
@@ -63,7 +66,7 @@ export function down(firedAgo = 40): Course {
   }
 }
 
-function endpointOf(course: Course, at: number): EndpointState {
+function endpointOf(name: string, course: Course, at: number): EndpointState {
   const { waiting, running = 8, kvCache = 0.5, model, alerts = {}, failure, ttft } = course
   const times = waiting.map((_, i) => at - (waiting.length - 1 - i) * MINUTE)
   const good = times.filter((_, i) => waiting[i] !== null)
@@ -84,7 +87,7 @@ function endpointOf(course: Course, at: number): EndpointState {
     failures,
     inside: Object.fromEntries(kept.map((time) => [time, running + (waiting[times.indexOf(time)] ?? 0)])),
     alerts: Object.fromEntries(
-      Object.entries(alerts).map(([key, alert]) => [
+      Object.entries(alerts).map(([key, { about: _, ...alert }]) => [
         key,
         {
           phase: 'firing',
@@ -92,10 +95,14 @@ function endpointOf(course: Course, at: number): EndpointState {
           firedAt: at,
           seenAt: at,
           clearRuns: 0,
-          lastSentAt: alert.firedAt ?? at,
           ...alert,
         } satisfies Alert,
       ]),
+    ),
+    incidents: Object.fromEntries(
+      Object.entries(alerts).flatMap(([key, alert]) =>
+        alert.phase === 'pending' ? [] : [[key, incidentOf(name, key, alert, at)]],
+      ),
     ),
     ...(goodAt === undefined ? {} : { goodAt }),
     ...(model === undefined ? {} : { model }),
@@ -122,4 +129,19 @@ export function many(count: number, troubled = 0): Record<string, Course> {
       return [name, i >= troubled ? calm(i) : i % 3 === 1 ? down() : queueing(5 + i)]
     }),
   )
+}
+
+/** As the run that told of it left it; one for each alert. */
+function incidentOf(name: string, key: string, alert: Partial<Alert> & { about?: About }, at: number): Incident {
+  const firedAt = alert.firedAt ?? at
+  const [rule, subject = ''] = key.split('@')
+  const { about, peak } = alert
+  return {
+    id: `${name}|${rule}|${subject}@${firedAt}`,
+    openedAt: firedAt,
+    lastSentAt: firedAt,
+    verdicts: [],
+    symptoms: { [key]: { times: 1, ...(about ? { about } : {}), ...(peak === undefined ? {} : { peak }) } },
+    begins: [firedAt],
+  }
 }

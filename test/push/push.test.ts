@@ -1,7 +1,7 @@
 import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { openDispatcher } from '../../src/http/get.ts'
+import { openDispatcher } from '../../src/http/connections.ts'
 import { createLog } from '../../src/log.ts'
 import type { PushConfig } from '../../src/model/config.ts'
 import type { Message } from '../../src/model/message.ts'

@@ -5,27 +5,21 @@ import type { Alert } from '../../src/state/schema.ts'
 
 const MINUTE = 60_000
 
-type Row = [
-  minute: number,
-  judgement: Judgement,
-  phase: 'ok' | Alert['phase'],
-  reason?: 'fired' | 'repeated' | 'resolved',
-]
+type Row = [minute: number, judgement: Judgement, phase: 'ok' | Alert['phase'], reason?: 'fired' | 'resolved']
 
-/** Walks one alert through a story; a push is accepted at once. */
-function follow(rule: Pick<Rule, 'for' | 'repeat'>, story: Row[], interval?: number): void {
+/** Walks one alert through a story. */
+function follow(rule: Pick<Rule, 'for'>, story: Row[], interval?: number): void {
   let alert: Alert | undefined
   for (const [minute, judgement, phase, reason] of story) {
     const now = Math.round(minute * MINUTE)
     const stepped = step(alert, judgement, rule, { now, interval })
     alert = stepped.reason === 'resolved' ? undefined : stepped.alert
-    if (alert && stepped.reason) alert = { ...alert, lastSentAt: now }
     expect({ minute, phase: alert?.phase ?? 'ok', reason: stepped.reason }).toEqual({ minute, phase, reason })
   }
 }
 
-const atOnce = { for: 0, repeat: 240 * MINUTE }
-const after5 = { for: 5 * MINUTE, repeat: 240 * MINUTE }
+const atOnce = { for: 0 }
+const after5 = { for: 5 * MINUTE }
 
 test('without a hold time a breach fires at once, stays silent while it lasts and resolves at the second clear run', () =>
   follow(atOnce, [
@@ -109,7 +103,7 @@ test('a schedule of five minutes is no gap: a hold time of five minutes still en
     5 * MINUTE,
   ))
 
-test('case 90: no data resolves nothing and reminds of nothing', () =>
+test('case 90: no data resolves nothing', () =>
   follow(atOnce, [
     [0, 'breach', 'firing', 'fired'],
     [1, 'unknown', 'firing'],
@@ -117,26 +111,6 @@ test('case 90: no data resolves nothing and reminds of nothing', () =>
     [301, 'clear', 'firing'],
     [302, 'clear', 'ok', 'resolved'],
   ]))
-
-test('a reminder comes when four hours have passed since the last push, also between the limits', () =>
-  follow(atOnce, [
-    [0, 'breach', 'firing', 'fired'],
-    [239, 'breach', 'firing'],
-    [240, 'between', 'firing', 'repeated'],
-    [479, 'breach', 'firing'],
-    [480, 'breach', 'firing', 'repeated'],
-  ]))
-
-test('a rule without reminders gives none', () =>
-  follow({ for: 0, repeat: undefined }, [
-    [0, 'breach', 'firing', 'fired'],
-    [100_000, 'breach', 'firing'],
-  ]))
-
-test('an alert that was never told is not repeated', () => {
-  const fired = step(undefined, 'breach', atOnce, { now: 0 })
-  expect(step(fired.alert, 'breach', atOnce, { now: 10 * 240 * MINUTE }).reason).toBeUndefined()
-})
 
 test('the peak is the highest value of the incident', () => {
   let alert: Alert | undefined

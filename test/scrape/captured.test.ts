@@ -13,7 +13,7 @@ const areThere = existsSync(FOLDER)
 const skipped = areThere ? '' : ' (skipped: ../shared/metrics is not there)'
 const read = (file: string) => readFileSync(path.join(FOLDER, file))
 
-/** What a person read in a body: gauges, totals over label sets, and of each histogram its bounds, count and sum. */
+/** What a person read in a body: gauges, totals over label sets, and of each histogram its bounds, and count and sum over label sets. */
 interface Expected {
   backend: ScrapedBackend
   file: string
@@ -28,6 +28,7 @@ interface Expected {
   malformed?: number
 }
 
+const NO_REMAPS = { gpu_remap_failed: 0, gpu_remapped_rows: 0 }
 const GPU = (n: number) => `GPU-00000000-0000-0000-0000-00000000000${n}`
 
 const BODIES: Expected[] = [
@@ -344,12 +345,66 @@ const BODIES: Expected[] = [
     },
   },
   {
+    backend: 'dynamo',
+    file: 'dynamo-frontend-2026-01-one-request.prom',
+    server: 'Dynamo frontend',
+    model: 'qwen/qwen3-0.6b',
+    gauges: { waiting: 0, running: 0 },
+    totals: { finished: 1, prompt_tokens: 33, generation_tokens: 300, prefix_queries: 33, steps: 300 },
+    histograms: {
+      ttft: [18, 1, 1.5625701570000001],
+      itl: [13, 299, 0.6126917290000005],
+      e2e: [10, 1, 2.177646729],
+    },
+  },
+  {
+    backend: 'epp',
+    file: 'epp-llm_d_epp-names-llm-d-router-testdata-fixture.prom',
+    server: 'llm-d router (EPP)',
+    model: 'm10',
+    gauges: { waiting: 0.4, running: 2, kv_cache: 0.3 },
+    totals: { finished: 4, failed: 3 }, // not ResourceExhausted
+    histograms: { ttft: [35, 4, 1.79], itl: [13, 4, 0.056], e2e: [35, 4, 1.79] },
+  },
+  {
+    backend: 'litellm',
+    file: 'litellm-1.95-partial-datadog.prom',
+    server: 'LiteLLM proxy',
+    model: 'mock-fail',
+    totals: { finished: 24, failed: 2 },
+    faults: ['e2e cut-histogram'],
+  },
+  {
+    backend: 'triton',
+    file: 'triton-8models-partial-datadog.prom',
+    server: 'Triton',
+    model: 'simple_string',
+    gauges: { waiting: 0 },
+    totals: { finished: 3, failed: 0, steps: 3 },
+    histograms: { queue_wait: [0, 3, 145 / 1e6], e2e: [0, 3, 1.327965] },
+  },
+  {
+    backend: 'triton',
+    file: 'triton-first-response-histogram-docs-no-bucket-suffix-partial.prom',
+    server: undefined,
+    model: 'my_model',
+    faults: ['ttft cut-histogram'],
+  },
+  {
+    backend: 'triton',
+    file: 'triton-tensorrtllm-backend-readme-partial.prom',
+    server: 'Triton with TensorRT-LLM',
+    model: 'tensorrt_llm',
+    gauges: { waiting: 1, running: 1, kv_cache: 0.4875 },
+    totals: { steps: 0 },
+  },
+  {
     backend: 'dcgm',
     file: 'dcgm-exporter-2.x-3.x-t4-stitched-datadog.prom',
     server: 'DCGM exporter',
     subjects: {
       [GPU(0)]: { gpu_utilisation: 0, gpu_memory: 0, gpu_temperature: 25, gpu_xid: 0 },
-      [GPU(1)]: { gpu_memory: 0.000008 },
+      [GPU(1)]: { gpu_memory: 0.000008, gpu_throttle: 1 },
     },
   },
   {
@@ -360,14 +415,16 @@ const BODIES: Expected[] = [
       [`${GPU(0)}/mig 3`]: { gpu_memory: 10 / 19967 },
       [`${GPU(0)}/mig 5`]: { gpu_memory: 10 / 19967 },
       [`${GPU(0)}/mig 6`]: { gpu_memory: 10 / 19967, gpu_xid: 0 },
-      ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((n) => [GPU(n), { gpu_memory: 2 / 81228, gpu_xid: 0 }])),
+      ...Object.fromEntries(
+        [1, 2, 3, 4, 5, 6, 7].map((n) => [GPU(n), { gpu_memory: 2 / 81228, gpu_xid: 0, ...NO_REMAPS }]),
+      ),
     },
   },
   {
     backend: 'dcgm',
     file: 'dcgm-exporter-4.x-l4-k8s-ai-conformance-kops.prom',
     server: 'DCGM exporter with profiling (4.x)',
-    subjects: { [GPU(0)]: { gpu_utilisation: 0, gpu_memory: 0, gpu_temperature: 31 } },
+    subjects: { [GPU(0)]: { gpu_utilisation: 0, gpu_memory: 0, gpu_temperature: 31, ...NO_REMAPS } },
   },
   {
     backend: 'dcgm',
@@ -412,7 +469,7 @@ describe.skipIf(!areThere)(`captured bodies${skipped}`, () => {
 
   test('every captured text body of a server we have a table for is in the list above', () => {
     const ours = readdirSync(FOLDER).filter((file) =>
-      /^(?:vllm|ray|tgi|tei|sglang|llamacpp|dcgm)-.*\.(?:prom|txt)$/.test(file),
+      /^(?:vllm|ray|tgi|tei|sglang|llamacpp|dynamo|epp|litellm|triton|dcgm)-.*\.(?:prom|txt)$/.test(file),
     )
     expect(BODIES.map(({ file }) => file).sort()).toEqual(ours.sort())
   })
@@ -555,8 +612,11 @@ function numberOf(text: string): number {
 function shown(readings: Readings) {
   const { server, model, gauges, counters, histograms, subjects, startedAt, faults, malformed } = readings
   const ofHistogram = (sets: NonNullable<(typeof histograms)['ttft']>) => {
-    const [reading] = Object.values(sets)
-    return [reading?.bounds.length, reading?.counts.at(-1), reading?.sum]
+    const all = Object.values(sets)
+    // Of one set as it stands on the page; a sum of several is as exact as its addition.
+    const total = (of: (one: (typeof all)[number]) => number) =>
+      all.length === 1 ? of(all[0] as (typeof all)[number]) : Number(all.reduce((n, one) => n + of(one), 0).toFixed(9))
+    return [all[0]?.bounds.length, total(({ counts }) => counts.at(-1) ?? 0), total(({ sum }) => sum ?? Number.NaN)]
   }
   return {
     server,

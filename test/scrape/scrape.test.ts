@@ -1,7 +1,7 @@
 import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { openDispatcher } from '../../src/http/get.ts'
+import { openDispatcher } from '../../src/http/connections.ts'
 import type { BackendTable } from '../../src/model/backend.ts'
 import type { Answer } from '../../src/model/observation.ts'
 import { scrape, scrapeGpu } from '../../src/scrape/scrape.ts'

@@ -4,7 +4,7 @@ import type { CounterReading, HistogramReading, LabelSet, Readings } from '../..
 import { HISTORY, type History } from '../../src/signals/history.ts'
 import { quantile } from '../../src/signals/quantile.ts'
 import { emptyReadings } from '../../src/signals/readings.ts'
-import { increases, type Remembered, remember, sinceLast } from '../../src/signals/window.ts'
+import { increases, overWindow, type Remembered, remember, sinceLast } from '../../src/signals/window.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -444,6 +444,63 @@ describe('what is stored', () => {
   })
 })
 
+test('one engine with few requests and many tokens, whose window is widened, takes less than 8 KiB', () => {
+  const told = follow(Array.from({ length: 90 }, (_, run) => vllmLike(run, 2)))
+  const last = told.at(-1)?.history
+  const bytes = Buffer.byteLength(JSON.stringify(last))
+  console.log(`history of one engine with a widened window: ${bytes} bytes, ${last?.times.length} readings`)
+  expect(last?.times.length).toBeGreaterThan(6)
+  expect(bytes).toBeLessThan(8 * 1_024)
+})
+
+describe('the window of times in the queue and to the first token', () => {
+  /** One request in so many minutes, each with this time. */
+  const requests = (every: number, minutes: number, name: 'ttft' | 'queue_wait' = 'ttft') =>
+    Array.from({ length: minutes + 1 }, (_, minute): Readings => {
+      const count = Math.floor(minute / every)
+      return {
+        ...emptyReadings(),
+        histograms: { [name]: { a: { bounds: [1, 10], counts: [0, count, count], sum: 4 * count } } },
+      }
+    })
+  const widened = (readings: Readings[]) => {
+    const last = follow(readings).at(-1)?.history
+    return last && overWindow(last, WINDOW)
+  }
+
+  test.each([
+    ['enough in the window: it stays', requests(0.2, 90), undefined, 25],
+    ['one a minute: until there are 20', requests(1, 90), 20, 20],
+    ['one in two minutes: until there are 20', requests(2, 90), 40, 20],
+    ['one in four minutes: up to an hour, as many as there are', requests(4, 120), 60, 12],
+    ['one in three minutes that wait: until there are 5', requests(3, 90, 'queue_wait'), 15, 5],
+  ])('%s', (_, readings, minutes, atLeast) => {
+    const found = widened(readings)
+    const [signal = 'ttft'] = Object.keys(readings[0]?.histograms ?? {}) as ('ttft' | 'queue_wait')[]
+    const span = found?.spans?.[signal]
+    expect(found?.seconds).toBe(300)
+    expect(found?.histograms[signal]?.counts.at(-1)).toBeGreaterThanOrEqual(atLeast)
+    if (minutes === undefined) expect(span).toBeUndefined()
+    else {
+      // Older readings lie apart: the span ends at the nearest that holds enough.
+      expect(span).toBeGreaterThanOrEqual((minutes - 10) * 60)
+      expect(span).toBeLessThanOrEqual(Math.min(minutes + 15, 60) * 60)
+    }
+  })
+
+  test('without a single request in it the window says nothing, however many came before', () => {
+    const [last] = requests(1, 30).slice(-1)
+    const quiet = Array.from({ length: 8 }, () => last ?? emptyReadings())
+    const found = widened([...requests(1, 30), ...quiet])
+    expect([found?.histograms.ttft?.counts.at(-1), found?.spans]).toEqual([0, undefined])
+  })
+
+  test('a restart ends it: what the process before had observed is not judged', () => {
+    const found = widened([...requests(1, 40), ...requests(1, 8)])
+    expect(found?.histograms.ttft?.counts.at(-1)).toBeLessThanOrEqual(8)
+  })
+})
+
 describe('for all readings', () => {
   const labels = fc.constantFrom('a', 'b', 'c')
   const counter: fc.Arbitrary<CounterReading> = fc.record(
@@ -563,7 +620,7 @@ function sets(readings: Record<LabelSet, HistogramReading>): Readings {
 }
 
 /** One engine under load: four histograms of 22 buckets, counts around ten million, uneven sums, `_created` everywhere. */
-function vllmLike(run: number): Readings {
+function vllmLike(run: number, perMinute = 654): Readings {
   const created = 1_790_000_000.123_456
   const engine = 'engine="0",model_name="meta-llama/Llama-3.1-8B-Instruct"'
   const bounds = [
@@ -594,10 +651,10 @@ function vllmLike(run: number): Readings {
       steps: one(87_654_321),
     },
     histograms: {
-      queue_wait: histogram(9_876_543, 654, 0.3),
-      ttft: histogram(9_876_543, 654, 0.8),
+      queue_wait: histogram(9_876_543, perMinute, 0.3),
+      ttft: histogram(9_876_543, perMinute, 0.8),
       itl: histogram(987_654_321, 254_321, 0.5),
-      e2e: histogram(9_876_543, 654, 0.9),
+      e2e: histogram(9_876_543, perMinute, 0.9),
     },
   }
 }

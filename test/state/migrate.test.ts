@@ -1,12 +1,16 @@
 import { readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parseConfig } from '../../src/config/parse.ts'
 import { createLog } from '../../src/log.ts'
+import { evaluate } from '../../src/rules/evaluate.ts'
 import { run } from '../../src/run.ts'
+import { settle } from '../../src/state/outbox.ts'
 import { readState } from '../../src/state/schema.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { openInbox } from '../../tools/simulator/inbox.ts'
 import { openWatched } from '../faults/watched.ts'
+import { configOf, observationOf } from '../playing.ts'
+import { vllm } from '../stories/pages.ts'
 
 /** Written by version 0.1.0: `chat/a` was told as firing, `chat/b` fires and its notification still waits. */
 const OLD = readFileSync('test/state/state-v1.json', 'utf8')
@@ -17,12 +21,8 @@ test('an alert of an older state is as it was, under its new names', () => {
   const read = readState(OLD)
   if (read.kind !== 'state') throw new Error(JSON.stringify(read))
   const { told, since, clears, ...same } = endpoints['chat/a'].alerts.waiting
-  expect(read.state.endpoints['chat/a']?.alerts.waiting).toEqual({
-    ...same,
-    activeAt: since,
-    lastSentAt: told,
-    clearRuns: clears,
-  })
+  expect(read.state.endpoints['chat/a']?.alerts.waiting).toEqual({ ...same, activeAt: since, clearRuns: clears })
+  expect(read.state.endpoints['chat/a']?.incidents.work?.lastSentAt).toBe(told)
   expect(read.state.outbox[0]?.notification.context?.numbers.waiting).toBe(55)
 })
 
@@ -66,4 +66,65 @@ test('what an older state told is not told again, what waited in its outbox is, 
   ])
   await inbox.close()
   await watched.close()
+})
+
+describe('a state of version 2, from before there were incidents', () => {
+  // Of chat/a the queue was told. Of chat/b it waits to be told. Of chat/c the cache was told and the queue waits.
+  const text = readFileSync('test/state/state-v2.json', 'utf8')
+  const config = configOf('vllm', {
+    VLLM_ENDPOINTS: 'chat/a=http://10.0.0.5:8000 chat/b=http://10.0.0.6:8000 chat/c=http://10.0.0.7:8000',
+    KV_CACHE_FOR: '0s',
+  })
+  const read = () => {
+    const state = readState(text)
+    if (state.kind !== 'state') throw new Error(JSON.stringify(state))
+    return state.state
+  }
+
+  test('has one incident for each endpoint, with what was told of it', () => {
+    const { endpoints, outbox } = read()
+    const told = Object.entries(endpoints).map(([name, { incidents }]) => [
+      name,
+      Object.keys(incidents.work?.symptoms ?? {}),
+      incidents.work?.lastSentAt !== undefined,
+    ])
+    expect(told).toEqual([
+      ['chat/a', ['waiting'], true],
+      ['chat/b', ['waiting'], false],
+      ['chat/c', ['kv_cache', 'waiting'], true],
+    ])
+    expect(outbox.map(({ notification: { endpoint, reason } }) => `${endpoint} ${reason}`)).toEqual([
+      'chat/b fired',
+      'chat/c worse',
+    ])
+  })
+
+  test('is continued without a second push, what waited is told, and each end once', () => {
+    let state = read()
+    const { ranAt = 0 } = state
+    const told: string[] = []
+    for (const [minute, waiting] of [50, 50, 3, 3, 3].entries()) {
+      const now = ranAt + (minute + 1) * MINUTE
+      const page = (kv: number) =>
+        vllm({ waiting, running: 8, kv, finished: 2_000 + minute * 60, tokens: 200_000 + minute * 9_000 })
+      const observations = config.endpoints.map((endpoint) =>
+        observationOf('vllm', endpoint, page(endpoint.name === 'chat/c' && waiting > 20 ? 0.95 : 0.4), now),
+      )
+      const { state: next } = evaluate(state, observations, config, now)
+      told.push(...next.outbox.map(({ notification: { endpoint, reason } }) => `${minute} ${endpoint} ${reason}`))
+      state = settle(
+        next,
+        next.outbox.map(({ notification: { id } }) => ({ id, kind: 'delivered' as const })),
+        now,
+        'run',
+      )
+    }
+    expect(told).toEqual([
+      '0 chat/b fired',
+      '0 chat/c worse',
+      '3 chat/a resolved',
+      '3 chat/b resolved',
+      '3 chat/c resolved',
+    ])
+  })
 })

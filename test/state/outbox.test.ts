@@ -95,8 +95,8 @@ describe('what is settled', () => {
     expect(sent).toEqual([0, 1, 3, 7, 12, 17])
   })
 
-  test('is noted on the alert only by what was delivered', () => {
-    const alert = { phase: 'firing', activeAt: 0, firedAt: 0, seenAt: 0, clearRuns: 0 } as const
+  test('is noted on the incident only by what was delivered', () => {
+    const incident = { id: 'a|waiting|@0', openedAt: 0, verdicts: [], symptoms: {}, begins: [0] }
     const endpoint = {
       since: 0,
       failures: 0,
@@ -108,10 +108,11 @@ describe('what is settled', () => {
       baselines: {},
       gpus: {},
       xids: {},
-      alerts: { waiting: alert },
+      alerts: {},
+      incidents: { work: incident },
     }
     const state = { ...claimDue(queued(), 'one', 0, 50_000).state, endpoints: { a: endpoint } }
-    const told = (kind: Delivery['kind']) => settle(state, came(kind), 7, 'one').endpoints.a?.alerts.waiting?.lastSentAt
+    const told = (kind: Delivery['kind']) => settle(state, came(kind), 7, 'one').endpoints.a?.incidents.work?.lastSentAt
     expect(told('delivered')).toBe(7)
     for (const kind of ['waiting', 'unanswered', 'refused'] as const) expect(told(kind)).toBeUndefined()
   })

@@ -48,6 +48,8 @@ export interface Traits {
   /** `missing`: 403 instead of 404, as without s3:ListBucket. `all`: as without s3:GetObject too. */
   readForbidden?: 'missing' | 'all' | undefined
   writeForbidden?: boolean
+  /** Object Lock with a default retention: a write without `Content-MD5` is refused. */
+  digestWanted?: boolean
   /** No answer to a `PUT` names the new ETag, or no answer at all names one. */
   noEtag?: 'put' | 'all'
   noBucket?: boolean
@@ -260,6 +262,13 @@ function get(fake: FakeS3, key: string, stale: boolean): Answer {
 
 function put(fake: FakeS3, key: string, text: string, headers: http.IncomingHttpHeaders, at: number): Answer {
   if (fake.traits.writeForbidden) return refuse(403, 'AccessDenied')
+  const digest = createHash('md5').update(text).digest('base64')
+  if (fake.traits.digestWanted && headers['content-md5'] !== digest)
+    return refuse(
+      400,
+      'InvalidRequest',
+      'Content-MD5 OR x-amz-checksum- HTTP header is required for Put Object requests',
+    )
   const refusal = conditionFails(fake, key, headers['if-match'], headers['if-none-match'])
   if (refusal) return refusal
   const metadata: Record<string, string> = {}
@@ -309,8 +318,8 @@ function list(fake: FakeS3, query: URLSearchParams): Answer {
   return { status: 200, headers: { 'content-type': 'application/xml' }, body }
 }
 
-function refuse(status: number, code: string): Answer {
-  const body = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`
+function refuse(status: number, code: string, message = code): Answer {
+  const body = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${message}</Message></Error>`
   return { status, headers: { 'content-type': 'application/xml' }, body }
 }
 

@@ -191,4 +191,24 @@ export const FAULT_STORIES: readonly Story[] = [
     ),
     pushes: [[1, 'fired', 'queue_wait']],
   },
+  {
+    name: 'restarts: the third within an hour is told once, and over when fewer than three are left',
+    backend: 'vllm',
+    runs: from(0, 70, (m) => vllm({ running: 1, tokens: m, started: 1_760_000_000 + startedAt(m) })),
+    pushes: [
+      [7, 'fired', 'restarts'],
+      [64, 'resolved', 'restarts'],
+    ],
+  },
+  {
+    name: 'restarts: two within an hour are an upgrade and a second thought',
+    backend: 'vllm',
+    runs: from(0, 9, (m) => vllm({ running: 1, tokens: m, started: 1_760_000_000 + (m > 6 ? 300 : m > 3 ? 120 : 0) })),
+    pushes: [],
+  },
 ]
+
+/** Unix seconds after the first start: new processes at minutes 3, 5 and 7. */
+function startedAt(minute: number): number {
+  return [3, 5, 7].filter((at) => minute >= at).length * 150
+}

@@ -6,6 +6,9 @@ interface Gpu {
   free?: number
   temperature?: number
   xid?: number
+  remapFailed?: number
+  rows?: number
+  clocks?: number
   pod?: string
 }
 
@@ -21,6 +24,9 @@ function gpus(all: Record<string, Gpu>): string {
           [`DCGM_FI_DEV_FB_FREE${labels}`]: gpu.free ?? 79_000,
           [`DCGM_FI_DEV_GPU_TEMP${labels}`]: gpu.temperature ?? 60,
           [`DCGM_FI_DEV_XID_ERRORS${labels}`]: gpu.xid,
+          [`DCGM_FI_DEV_ROW_REMAP_FAILURE${labels}`]: gpu.remapFailed,
+          [`DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS${labels}`]: gpu.rows,
+          [`DCGM_FI_DEV_CLOCKS_EVENT_REASONS${labels}`]: gpu.clocks,
         }
       }),
     ),
@@ -124,6 +130,63 @@ export const HARDWARE_STORIES: readonly Story[] = [
     backend: 'dcgm',
     runs: [...from(0, 2, () => gpus({ 'GPU-1': { xid: 31 } })), ...from(3, 4, () => gpus({ 'GPU-1': {} }))],
     pushes: [],
+  },
+  {
+    name: 'case 234: a code that stays is told once, without reminders; another one is told at once',
+    backend: 'dcgm',
+    runs: [
+      { minute: 0, served: gpus({ 'GPU-1': { xid: 0 } }) },
+      ...Array.from({ length: 289 }, (_, i) => ({ minute: 5 + 5 * i, served: gpus({ 'GPU-1': { xid: 31 } }) })),
+      { minute: 1460, served: gpus({ 'GPU-1': { xid: 79 } }) },
+    ],
+    pushes: [
+      [5, 'fired', 'gpu_xid'],
+      [1460, 'fired', 'gpu_xid'],
+    ],
+  },
+  {
+    name: 'case 233: the first code, on a page that had no series of it before',
+    backend: 'dcgm',
+    runs: [...from(0, 5, () => gpus({ 'GPU-1': {} })), { minute: 6, served: gpus({ 'GPU-1': { xid: 79 } }) }],
+    pushes: [[6, 'fired', 'gpu_xid']],
+  },
+  {
+    name: 'gpu_remap: a failed replacement is told at once, also at our first look',
+    backend: 'dcgm',
+    runs: [
+      ...from(0, 2, () => gpus({ 'GPU-1': { remapFailed: 1, rows: 3 } })),
+      ...from(3, 4, () => gpus({ 'GPU-1': { remapFailed: 0, rows: 3 } })),
+    ],
+    pushes: [
+      [0, 'fired', 'gpu_remap'],
+      [4, 'resolved', 'gpu_remap'],
+    ],
+  },
+  {
+    name: 'gpu_remap: more rows are told once, and over after an hour without more; rows of old are none',
+    backend: 'dcgm',
+    runs: [
+      ...from(0, 2, () => gpus({ 'GPU-1': { remapFailed: 0, rows: 3 } })),
+      ...from(3, 70, (m) => gpus({ 'GPU-1': { remapFailed: 0, rows: m < 8 ? 4 : 5 } })),
+    ],
+    pushes: [
+      [3, 'fired', 'gpu_remap'],
+      [69, 'resolved', 'gpu_remap'],
+    ],
+  },
+  {
+    name: 'gpu_throttle: clocks held down by heat for ten minutes; idleness and a power cap are none',
+    backend: 'dcgm',
+    runs: [
+      ...from(0, 15, () => gpus({ 'GPU-1': { clocks: 0x1 }, 'GPU-2': { clocks: 0x4 } })),
+      ...from(16, 24, () => gpus({ 'GPU-1': { clocks: 0x40 }, 'GPU-2': { clocks: 0x4 } })),
+      ...from(25, 35, () => gpus({ 'GPU-1': { clocks: 0x1 }, 'GPU-2': { clocks: 0x84 } })),
+      ...from(36, 37, () => gpus({ 'GPU-1': { clocks: 0x1 }, 'GPU-2': { clocks: 0x4 } })),
+    ],
+    pushes: [
+      [35, 'fired', 'gpu_throttle'],
+      [37, 'resolved', 'gpu_throttle'],
+    ],
   },
   {
     name: 'gpu_lost: a GPU that was there is gone from a good scrape, and comes back',
@@ -242,7 +305,7 @@ export const HARDWARE_STORIES: readonly Story[] = [
     runs: [...from(0, 5, () => gateway({ kv: 0.9 })), { minute: 6, served: gateway({ kv: 0.9, running: 64 }) }],
     pushes: [
       [5, 'fired', 'kv_cache'],
-      [6, 'fired', 'inflight'],
+      [6, 'worse', 'inflight'],
     ],
   },
   {

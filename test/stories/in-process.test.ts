@@ -5,10 +5,13 @@ import { configOf, playRuns } from '../playing.ts'
 import { EDGE_STORIES } from './edges.ts'
 import { FAULT_STORIES } from './faults.ts'
 import { HARDWARE_STORIES } from './hardware.ts'
+import { MODEL_STORIES } from './models.ts'
 import { OTHER_STORIES } from './others.ts'
+import { SPEED_STORIES } from './speed.ts'
 import { STANDSTILL_STORIES } from './standstill.ts'
 import type { Served, Story } from './story.ts'
 import { VLLM_STORIES } from './vllm.ts'
+import { WIDENED_STORIES } from './widened.ts'
 
 const STORIES = [
   ...VLLM_STORIES,
@@ -17,6 +20,9 @@ const STORIES = [
   ...EDGE_STORIES,
   ...FAULT_STORIES,
   ...STANDSTILL_STORIES,
+  ...SPEED_STORIES,
+  ...WIDENED_STORIES,
+  ...MODEL_STORIES,
 ]
 
 for (const story of STORIES) {

@@ -4,7 +4,7 @@ import { from, type Story } from './story.ts'
 /** TGI, TEI, SGLang and llama.cpp: their own names for the rules that they share. */
 export const OTHER_STORIES: readonly Story[] = [
   {
-    name: 'case 53: a queue that grows while nothing finishes is told once as long, and as stalled',
+    name: 'case 53: a queue that grows while nothing finishes is told once as long, and as worse when it is stalled',
     backend: 'tgi',
     env: { TGI_WAITING_LIMIT: '10' },
     runs: [10, 11, 13, 17, 25, 25].map((queue, minute) => ({
@@ -13,7 +13,7 @@ export const OTHER_STORIES: readonly Story[] = [
     })),
     pushes: [
       [1, 'fired', 'waiting'],
-      [2, 'fired', 'stalled'],
+      [2, 'worse', 'stalled'],
     ],
   },
   {

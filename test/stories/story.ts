@@ -15,7 +15,11 @@ export interface Story {
   /** Runs at these minutes; several endpoints have an answer each. */
   runs: readonly { minute: number; served: Served | Record<string, Served> }[]
   /** Minute, reason, and the rule that gives the title. */
-  pushes: readonly (readonly [minute: number, reason: 'fired' | 'resolved' | 'repeated' | 'told-once', rule: RuleId])[]
+  pushes: readonly (readonly [
+    minute: number,
+    reason: 'fired' | 'worse' | 'resolved' | 'repeated' | 'told-once',
+    rule: RuleId,
+  ])[]
 }
 
 /** The same answer at each minute from the first to the last, both included. */

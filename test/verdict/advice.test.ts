@@ -4,7 +4,7 @@ import { todosOf } from '../../src/messages/context-lines.ts'
 import { BACKENDS, type Backend } from '../../src/model/backend.ts'
 import { FAILURE_KINDS } from '../../src/model/failure.ts'
 import type { AlertContext, Notification, VerdictKind } from '../../src/model/notification.ts'
-import { advice, RULE_IDS, specOf } from '../../src/rules/rules.ts'
+import { advice, rulesOf } from '../../src/rules/rules.ts'
 
 /** Settings that each server has; a setting of one may not be told to the owner of another. */
 const SETTINGS: Partial<Record<Backend, RegExp>> = {
@@ -33,7 +33,7 @@ function factOf(backend: Backend, rule: Notification['rule'], over: Partial<Aler
 
 /** Every advice that a server's owner can get, in both languages. */
 function textsFor(backend: Backend): string[] {
-  const facts = RULE_IDS.filter((rule) => specOf(rule).backends.includes(backend)).flatMap((rule) =>
+  const facts = rulesOf(backend).flatMap((rule) =>
     KINDS.flatMap((kind) =>
       [0.3, 0.8, 0.97, undefined].flatMap((kv) => [
         factOf(backend, rule, {

@@ -1,3 +1,4 @@
+import { configuredBackends, namingVariables } from '../../src/config/configured.ts'
 import { GENERAL, PER_ENDPOINT, RULE_ENDINGS } from '../../src/config/settings.ts'
 import { mask } from '../../src/log.ts'
 import { BACKENDS, type Backend, prefixOf } from '../../src/model/backend.ts'
@@ -8,23 +9,21 @@ export type FunctionName = Backend | 'heartbeat-receive' | 'page'
 
 /** The functions that something is configured for; only these are deployed. */
 export function configuredFunctions(env: Variables): FunctionName[] {
-  return [...BACKENDS, 'heartbeat-receive' as const, 'page' as const].filter((name) => {
-    if (name === 'page') return isSet(env, 'PAGE_SECRET')
-    if (name === 'heartbeat-check' || name === 'heartbeat-receive') return isSet(env, 'HEARTBEAT_WORKERS')
-    return namingVariables(name).some((variable) => isSet(env, variable))
-  })
+  const backends = configuredBackends(env)
+  return [
+    ...backends,
+    ...(backends.includes('heartbeat-check') ? (['heartbeat-receive'] as const) : []),
+    ...(isSet(env, 'PAGE_SECRET') ? (['page'] as const) : []),
+  ]
+}
+
+function isSet(env: Variables, variable: string): boolean {
+  return (env[variable] ?? '').trim() !== ''
 }
 
 /** Not those that answer requests. */
 export function isScheduled(name: FunctionName): name is Backend {
   return name !== 'heartbeat-receive' && name !== 'page'
-}
-
-/** A bare `METRICS_URL` could mean every scraped backend; deployed, it means vLLM. */
-function namingVariables(backend: Backend): string[] {
-  const own = [`${prefixOf(backend)}_ENDPOINTS`, `${prefixOf(backend)}_TARGETS`]
-  if (backend === 'vllm') return [...own, 'METRICS_URL']
-  return backend === 'ollama' ? [...own, 'OLLAMA_URL'] : own
 }
 
 /**
@@ -109,8 +108,4 @@ export function withoutSecrets(variables: Readonly<Record<string, string>>, stag
       return [variable, `ssm:${parameterOf(variable, stage)}`]
     }),
   )
-}
-
-function isSet(env: Variables, variable: string): boolean {
-  return (env[variable] ?? '').trim() !== ''
 }

@@ -1,6 +1,6 @@
 import { FAILURE_KINDS, type Failure } from '../../src/model/failure.ts'
 import type { AlertContext, Notification, Numbers, Verdict } from '../../src/model/notification.ts'
-import { RULE_IDS, type RuleId, specOf } from '../../src/rules/rules.ts'
+import { backendsOf, RULE_IDS, type RuleId, specOf } from '../../src/rules/rules.ts'
 
 /** A message as a reader may get it: what it shows, and the notifications of its group. */
 export interface Sample {
@@ -36,8 +36,8 @@ export function samples(): Sample[] {
 function plainSamples(written: readonly Sample[]): Sample[] {
   const shown = new Set(written.flatMap(({ notifications }) => notifications.map(({ rule }) => rule)))
   return RULE_IDS.filter((id) => !shown.has(id)).map((id) => {
-    const { limit = 1, backends } = specOf(id)
-    const [backend = 'vllm'] = backends
+    const { limit = 1 } = specOf(id)
+    const [backend = 'vllm'] = backendsOf(id)
     return { name: id, notifications: [notification(id, { value: limit * 1.1, limit, context: context({ backend }) })] }
   })
 }
@@ -264,6 +264,82 @@ function engines(): Sample[] {
       notifications: [notification('ttft', { value: 10, atLeast: true, context: busy })],
     },
     { name: 'time per token', notifications: [notification('itl', { value: 0.31, limit: 0.2, context: slow })] },
+    {
+      name: 'each token takes longer',
+      notifications: [
+        notification('token_time', { value: 1.98, usual: 0.0313, context: context({ numbers: { running: 1 } }) }),
+      ],
+    },
+    {
+      name: 'objective missed',
+      notifications: [notification('slo', { value: 0.912, within: 500, context: busy })],
+    },
+    {
+      name: 'nothing leaves the queue',
+      notifications: [
+        notification('stuck', {
+          value: 660,
+          context: context({ numbers: { waiting: 14, running: 1, kv_cache: 0.7 } }),
+        }),
+      ],
+    },
+    {
+      name: 'requests for a sleeping engine',
+      notifications: [
+        notification('stuck', {
+          value: 300,
+          held: { by: 'asleep' },
+          context: context({ numbers: { waiting: 3, running: 0 } }),
+        }),
+      ],
+    },
+    {
+      name: 'one engine of several stands still',
+      notifications: [
+        notification('stalled', { value: 2, subject: 'engine 2', held: { running: 0, waiting: 5 }, context: busy }),
+      ],
+    },
+    {
+      name: 'an engine called unhealthy',
+      notifications: [
+        notification('stalled', {
+          value: 0,
+          subject: 'engine 2',
+          held: { running: 3, waiting: 1, by: 'unhealthy' },
+          context: busy,
+        }),
+      ],
+    },
+    {
+      name: 'only deferred requests, and none moves',
+      notifications: [
+        notification('stalled', {
+          value: 2,
+          held: { by: 'deferred' },
+          context: context({ numbers: { waiting: 14, running: 0, waiting_deferred: 14 }, noProgress: true }),
+        }),
+      ],
+    },
+    {
+      name: 'prompts are read again and again',
+      notifications: [
+        notification('stalled', {
+          value: 0,
+          held: { by: 'rereading' },
+          context: context({ numbers: { waiting: 4, running: 2, kv_cache: 0.98 } }),
+        }),
+      ],
+    },
+    {
+      name: 'few requests that wait long',
+      notifications: [
+        notification('queue_wait', {
+          value: 41,
+          span: 14 * MINUTE,
+          context: context({ numbers: { waiting: 5, running: 1, queue_wait: 41 } }),
+        }),
+      ],
+    },
     { name: 'prefix hits', notifications: [notification('prefix_hits', { value: 0.65, usual: 0.34 })] },
     {
       name: 'prefix hits after a restart',
@@ -357,6 +433,8 @@ function downs(): Sample[] {
     timeout: { kind: 'timeout' },
     cut: { kind: 'cut', code: 'UND_ERR_SOCKET' },
     tls: { kind: 'tls', code: 'CERT_HAS_EXPIRED' },
+    proxy: { kind: 'proxy', status: 407, detail: 'proxy.corp:3128' },
+    'not-http': { kind: 'not-http', code: 'HTTPParserError', detail: 'Missing expected CR after header value' },
     'not-authorised': { kind: 'not-authorised', status: 401, detail: 'Authentication required' },
     'not-found': { kind: 'not-found', status: 404 },
     http: { kind: 'http', status: 500, detail: 'Internal Server Error' },
@@ -365,6 +443,7 @@ function downs(): Sample[] {
     'not-prometheus': { kind: 'not-prometheus', detail: 'Sign in' },
     compressed: { kind: 'compressed' },
     'too-large': { kind: 'too-large' },
+    'headers-too-large': { kind: 'headers-too-large', code: 'UND_ERR_HEADERS_OVERFLOW' },
     'stream-error': { kind: 'stream-error', detail: 'CUDA error: out of memory' },
     'bad-answer': { kind: 'bad-answer' },
     other: { kind: 'other' },

@@ -3,7 +3,7 @@ import { clearOf, limitOf } from '../../src/config/limits.ts'
 import type { Setting } from '../../src/config/settings.ts'
 import { GENERAL, NAMING, PER_ENDPOINT } from '../../src/config/settings.ts'
 import { UNITS } from '../../src/config/units.ts'
-import { RULE_IDS, specOf } from '../../src/rules/rules.ts'
+import { backendsOf, RULE_IDS, specOf } from '../../src/rules/rules.ts'
 
 /** The table of all variables as markdown, ending in a line feed: in the README and in `docs/variables.md`. */
 export function variablesTable(): string {
@@ -38,6 +38,11 @@ const RULE_ROWS = [
     'by rule',
   ],
   ['<RULE>_CLEAR', 'where it is over; follows a changed limit in proportion when it is not set itself', 'by rule'],
+  [
+    '<RULE>_CRITICAL',
+    'a second limit: beyond it a running incident is told once more, with priority 9, and a new one has that at once; `off` for none',
+    '`200` for `waiting`, `98%` for `kv_cache`, else off',
+  ],
   ['<RULE>_FOR', 'how long the breach must last before it fires', 'by rule'],
   ['<RULE>_REPEAT', 'time between reminders while it fires, or `off`', '`4h`'],
   ['<RULE>_PRIORITY', 'priority of the push, a whole number from 0 to 10', 'by rule'],
@@ -56,7 +61,8 @@ const LOOKUP = `## Which variable counts
 The most specific one that is set. For the rule \`waiting\` of the endpoint \`chat/a\`:
 \`VLLM_CHAT_A_WAITING_LIMIT\` (endpoint), \`VLLM_CHAT_WAITING_LIMIT\` (group), \`VLLM_WAITING_LIMIT\` (backend),
 \`WAITING_LIMIT\` (every backend that has the rule), the default. Settings of an endpoint that are no rule's
-(\`VLLM_CHAT_A_MODEL\`, \`VLLM_CHAT_MODEL\`, \`VLLM_MODEL\`) are looked up the same way, without the bare form.
+(\`VLLM_CHAT_A_MODEL\`, \`VLLM_CHAT_MODEL\`, \`VLLM_MODEL\`) are looked up the same way, without the bare form; \`FLAPS\`
+has it.
 
 Names of endpoints and groups have a-z, 0-9 and - inside. A name may not read like the beginning of a setting
 (\`waiting\`, \`kv-cache\`), and two that would share variables (\`chat/a\` and \`chat-a\`) are refused. A variable that
@@ -88,7 +94,7 @@ function rulesTable(): string {
         formatDuration(spec.for),
         spec.repeat === undefined ? 'off' : formatDuration(spec.repeat),
         String(spec.priority),
-        spec.backends.join(' '),
+        backendsOf(id).join(' '),
       ]
     }),
   )

@@ -1,5 +1,5 @@
 import { canaries } from '../../src/canary/canary.ts'
-import { openDispatcher } from '../../src/http/get.ts'
+import { openDispatcher } from '../../src/http/connections.ts'
 import type { Clock } from './clock.ts'
 import { type OllamaServer, openOllama } from './ollama.ts'
 import { bar, type Story } from './story.ts'

@@ -43,6 +43,30 @@ export const engineRulesEn = {
   },
   ttft: measured('First token comes late', 'First token comes in time again', 'Time to first token, p99:', n.seconds),
   itl: measured('Tokens come slowly', 'Tokens come at their pace again', 'Time per token, p99:', n.seconds),
+  token_time: {
+    headline: () => 'Each token takes longer',
+    now: tokenTime,
+    over: 'Tokens come as fast as usual again',
+    peak: (value) => `${n.times(value)}× as long at worst`,
+  },
+  queue_tail: measured(
+    'Some requests wait long',
+    'No request waits long any more',
+    'Time in the queue, p95:',
+    n.seconds,
+  ),
+  e2e: measured('Requests take long', 'Requests are quick again', 'Time of a whole request, p99:', n.seconds),
+  slo: {
+    headline: () => 'First tokens come too late too often',
+    now: ({ value, limit: max, within }) => {
+      const time = within === undefined ? 'in time' : `within ${n.seconds(within / 1_000)}`
+      if (value === undefined) return `Too few first tokens came ${time}.`
+      const wanted = max === undefined ? '' : ` (wanted: ${n.percent(max)})`
+      return `In the last hour ${n.percent(value)} of first tokens came ${time}${wanted}, and it is no better now.`
+    },
+    over: 'First tokens come in time again',
+    peak: (value) => `only ${n.percent(value)} in time at worst`,
+  },
   prefix_hits: {
     headline: () => 'Prefix cache hits fell',
     now: hits,
@@ -126,7 +150,7 @@ function stalled(fact: Fact): string {
 function stuck({ value, waiting, running, heldBy }: Fact): string {
   const who = waiting === undefined ? 'Requests are' : `${requests(waiting)} ${waiting === 1 ? 'is' : 'are'}`
   const also = running === undefined ? '' : `, ${n.count(running)} running`
-  if (heldBy === 'asleep') return `${who} waiting for an engine that sleeps${lastedFor(value)}.`
+  if (heldBy === 'asleep') return `${who} waiting${lastedFor(value)}: the engine sleeps.`
   if (heldBy === 'deferred')
     return `${who} waiting, all deferred for an adapter or a KV transfer; none has finished${lastedFor(value)}.`
   return `${who} waiting${also}, and none has finished in time${lastedFor(value)}.`
@@ -169,6 +193,13 @@ function throughput({ value, usual, running }: Fact): string {
   if (usual === undefined) return `Generation is ${n.percent(value)} slower than usual${work}.`
   const speed = usual * Math.max(0, 1 - value)
   return `${n.large(speed)} tok/s${work}, usually ${n.large(usual)} tok/s.`
+}
+
+function tokenTime({ value, usual, running }: Fact): string {
+  if (value === undefined) return 'Each token takes longer than usual for as many requests.'
+  const work = running === undefined ? '' : ` with ${n.count(running)} running`
+  if (usual === undefined) return `Each token takes ${n.times(value)}× as long as usual${work}.`
+  return `Each token takes ${n.seconds(usual * value)}${work}, usually ${n.seconds(usual)}.`
 }
 
 function sibling({ value }: Fact): string {

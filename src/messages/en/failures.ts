@@ -1,4 +1,13 @@
-import { code, isDeclared, isOverload, isProxyAlone, same, status } from '../failure-shapes.ts'
+import {
+  code,
+  isDeclared,
+  isOverload,
+  isProxyAlone,
+  same,
+  status,
+  type TlsTrouble,
+  tlsTrouble,
+} from '../failure-shapes.ts'
 import type { Catalogue } from '../texts.ts'
 
 export const failuresEn: Catalogue['failures'] = {
@@ -31,11 +40,28 @@ export const failuresEn: Catalogue['failures'] = {
     'the answer ended in the middle',
     'The server or a proxy in between closes the connection early: look at both logs.',
   ),
-  tls: same(
-    'TLS handshake fails',
-    'the TLS handshake failed',
-    'Check the certificate: expired, wrong name, or http and https mixed up.',
-  ),
+  tls: {
+    headline: () => 'TLS handshake fails',
+    words: (failure) => `${TLS_WORDS[tlsTrouble(failure)]}${code(failure)}`,
+    todo: (failure) => TLS_TODO[tlsTrouble(failure)],
+  },
+  proxy: {
+    headline: (failure) => `Proxy refuses the request${failure.status === undefined ? '' : ` (${failure.status})`}`,
+    words: (failure) =>
+      failure.status === undefined
+        ? `the proxy could not be reached${code(failure)}`
+        : `the proxy answered ${status(failure, 'with an error')} in place of the server`,
+    todo: (failure) =>
+      failure.status === 407
+        ? 'The proxy wants a user: write it as http://user:password@host into HTTP_PROXY and HTTPS_PROXY.'
+        : 'Check HTTP_PROXY and HTTPS_PROXY, or name the server in NO_PROXY if it is reached directly.',
+  },
+  'not-http': {
+    headline: () => 'Answer breaks the rules of HTTP',
+    words: (failure) => `an answer came, but not in HTTP that Node accepts${code(failure)}`,
+    todo: () =>
+      'curl may still read it: look for the part in between (proxy, sidecar, another protocol) that writes such headers.',
+  },
   'not-authorised': {
     headline: (failure) => `Watcher is not authorised${failure.status === undefined ? '' : ` (${failure.status})`}`,
     words: (failure, canary) =>
@@ -99,6 +125,11 @@ export const failuresEn: Catalogue['failures'] = {
         ? 'The server or a proxy sets a wrong Content-Encoding header: mend it, or switch compression off.'
         : 'A proxy drops the Content-Encoding header: let it pass, or switch compression off.',
   },
+  'headers-too-large': same(
+    'Response headers are too large',
+    'the headers of the answer are larger than 16 KB',
+    'A proxy or a login page adds cookies or headers: ask the server without it in between.',
+  ),
   'too-large': {
     headline: (_, canary) => `${canary ? 'Answer' : 'Metrics page'} is too large`,
     words: (_, canary) =>
@@ -121,4 +152,27 @@ export const failuresEn: Catalogue['failures'] = {
     'Is this really that kind of server? Try a request by hand.',
   ),
   other: same('Server does not answer', 'the request failed', 'Try the address by hand from where the watcher runs.'),
+}
+
+const TLS_WORDS: Record<TlsTrouble, string> = {
+  'plain-port': 'https was spoken to a port that speaks http',
+  'tls-port': 'http was spoken to a port that speaks https',
+  expired: 'the certificate has expired',
+  'not-yet': 'the certificate is not valid yet',
+  issuer: 'the certificate comes from an issuer that the watcher does not know',
+  name: 'the certificate is for another host name',
+  client: 'the server wants a client certificate that it trusts',
+  other: 'the TLS handshake failed',
+}
+
+const TLS_TODO: Record<TlsTrouble, string> = {
+  'plain-port': 'Write http:// in the address, or the port that speaks https.',
+  'tls-port': 'Write https:// in the address.',
+  expired: 'Renew the certificate; if it was renewed, restart what serves it.',
+  'not-yet': 'Check the clocks of both machines.',
+  issuer:
+    'Name the CA that signed it: <BACKEND>_TLS_CA for an endpoint, NOTIFLY_TLS_CA for the push server, or NODE_EXTRA_CA_CERTS for all.',
+  name: 'Ask by a name that stands in the certificate, or add this one to it.',
+  client: 'Set <BACKEND>_TLS_CERT and <BACKEND>_TLS_KEY to a certificate that the server trusts.',
+  other: 'Check the certificate, and whether http and https are mixed up.',
 }

@@ -7,8 +7,11 @@ type WithTodo = RuleTexts & { todo(): string }
 export function measured(headline: string, over: string, what: string, write: (value: number) => string): RuleTexts {
   return {
     headline: () => headline,
-    now: ({ value, limit: max, atLeast: least }) =>
-      value === undefined ? `${headline}.` : `${what} ${atLeast(least)}${write(value)}${limit(max, write)}.`,
+    now: ({ value, limit: max, atLeast: least, span }) => {
+      if (value === undefined) return `${headline}.`
+      const long = span === undefined ? '' : `, over the last ${n.lasted(span)}`
+      return `${what} ${atLeast(least)}${write(value)}${limit(max, write)}${long}.`
+    },
     over,
     peak: (value, least) => `${atLeast(least)}${write(value)} at worst`,
   }

@@ -1,9 +1,8 @@
 import { byRefusal } from '../by-refusal.ts'
 import type { Catalogue, Fact } from '../texts.ts'
 import { failuresEn } from './failures.ts'
-import { atLeast, capital, limit, n, requests } from './phrases.ts'
+import { atLeast, limit, n, requests } from './phrases.ts'
 import { counted, measured, plain } from './rule-shapes.ts'
-import { xidTodo } from './xids.ts'
 
 const CANARIES: readonly (string | undefined)[] = ['ollama', 'openai']
 
@@ -26,27 +25,6 @@ export const serverRulesEn = {
     over: 'Everything is visible again',
     todo: whatIsMissing,
   },
-  gpu_memory: {
-    ...measured('GPU memory is nearly full', 'GPU memory has room again', 'GPU memory', n.percent),
-    todo: () =>
-      'A server that reserves memory at start stays here for good: then set GPU_MEMORY_LIMIT=off. Otherwise look for other processes (nvidia-smi).',
-  },
-  gpu_temperature: {
-    ...measured('GPU is hot', 'GPU has cooled down', 'GPU at', (value) => `${n.count(value)} °C`),
-    todo: () => 'Look at fans, air flow and the neighbours; at its limit the GPU slows itself down.',
-  },
-  gpu_xid: {
-    headline: ({ value }) => (value === undefined ? 'GPU reports an error' : `GPU error XID ${value}`),
-    now: ({ value }) => (value === undefined ? 'The driver reports an error.' : `The driver reports XID ${value}.`),
-    over: 'GPU no longer reports an error',
-    todo: ({ value }) => (value ? capital(xidTodo(value)) : undefined),
-  },
-  gpu_lost: plain(
-    'GPU has disappeared',
-    'The exporter no longer lists a GPU that was here before.',
-    'GPU is back',
-    'Look in dmesg for Xid 79 (fallen off the bus). Drain the node; a reboot or a power cycle brings it back, or shows that it is gone.',
-  ),
   observer: plain(
     'Gateway has lost sight of its engine',
     'The gateway calls its own view of the engine degraded.',

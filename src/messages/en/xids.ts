@@ -1,3 +1,5 @@
+import { type XidClass, xidClassOf } from '../../verdict/xid-class.ts'
+
 /** XIDs by number. Codes, causes and actions after the Xid catalogue at docs.nvidia.com/deploy/xid-errors. */
 export const xidsEn: Readonly<Record<number, string>> = {
   8: 'the GPU stopped processing. Restart the server.',
@@ -23,6 +25,20 @@ export const xidsEn: Readonly<Record<number, string>> = {
   120: 'the GPU system processor failed. Drain the GPU and reset it; if it returns, update the driver.',
   140: 'ECC errors that could not be recovered. Drain the GPU and reset it.',
   154: 'the driver asks for a recovery action; dmesg names it (reset or reboot).',
+}
+
+/** What its class asks for, as part of a sentence. */
+const CLASSES: Record<XidClass, string> = {
+  application: 'restart the application',
+  reset: 'reset the GPU',
+  reboot: 'reboot the host',
+  replace: 'replace the card',
+}
+
+/** `: reset the GPU`; nothing where the code is of no class. */
+export function xidClass(code: number): string {
+  const found = xidClassOf(code)
+  return found === undefined ? '' : `: ${CLASSES[found]}`
 }
 
 /** What to do about an XID; where the table has none of that number, where to look it up. */

@@ -48,6 +48,30 @@ export const engineRulesRu = {
     n.seconds,
   ),
   itl: measured('Токены идут медленно', 'Токены снова идут в обычном темпе', 'Время на токен, p99:', n.seconds),
+  token_time: {
+    headline: () => 'Каждый токен занимает больше времени',
+    now: tokenTime,
+    over: 'Токены снова идут с обычной скоростью',
+    peak: (value) => `в худший момент ${times(value)} дольше`,
+  },
+  queue_tail: measured(
+    'Часть запросов долго ждёт',
+    'Долго никто больше не ждёт',
+    'Ожидание в очереди, p95:',
+    n.seconds,
+  ),
+  e2e: measured('Запросы выполняются долго', 'Запросы снова выполняются быстро', 'Время запроса, p99:', n.seconds),
+  slo: {
+    headline: () => 'Первый токен слишком часто опаздывает',
+    now: ({ value, limit: max, within }) => {
+      const time = within === undefined ? 'вовремя' : `за ${n.seconds(within / 1_000)}`
+      if (value === undefined) return `Первый токен ${time} приходит слишком редко.`
+      const wanted = max === undefined ? '' : ` (нужно ${n.percent(max)})`
+      return `За последний час первый токен пришёл ${time} у ${n.percent(value)} запросов${wanted}, и сейчас не лучше.`
+    },
+    over: 'Первый токен снова приходит вовремя',
+    peak: (value) => `в худший момент вовремя только ${n.percent(value)}`,
+  },
   prefix_hits: {
     headline: () => 'Попаданий в префикс-кэш стало меньше',
     now: hits,
@@ -176,6 +200,13 @@ function throughput({ value, usual, running }: Fact): string {
   const work = running === undefined ? '' : ` при ${n.count(running)} в работе`
   if (usual === undefined) return `Генерация медленнее обычного на ${n.percent(value)}${work}.`
   return `${tokens(usual * Math.max(0, 1 - value))}/с${work}, обычно ${tokens(usual)}/с.`
+}
+
+function tokenTime({ value, usual, running }: Fact): string {
+  if (value === undefined) return 'Токен занимает больше времени, чем обычно при такой работе.'
+  const work = running === undefined ? '' : ` при ${n.count(running)} в работе`
+  if (usual === undefined) return `Токен занимает ${times(value)} больше времени, чем обычно${work}.`
+  return `Один токен занимает ${n.seconds(usual * value)}${work}, обычно ${n.seconds(usual)}.`
 }
 
 function sibling({ value }: Fact): string {

@@ -1,4 +1,13 @@
-import { code, isDeclared, isOverload, isProxyAlone, same, status } from '../failure-shapes.ts'
+import {
+  code,
+  isDeclared,
+  isOverload,
+  isProxyAlone,
+  same,
+  status,
+  type TlsTrouble,
+  tlsTrouble,
+} from '../failure-shapes.ts'
 import type { Catalogue } from '../texts.ts'
 
 export const failuresRu: Catalogue['failures'] = {
@@ -31,7 +40,28 @@ export const failuresRu: Catalogue['failures'] = {
     'ответ оборвался на середине',
     'Соединение закрывает сервер или прокси перед ним: смотрите оба лога.',
   ),
-  tls: same('Сбой TLS', 'сбой TLS-рукопожатия', 'Проверьте сертификат: истёк, не то имя, или перепутаны http и https.'),
+  tls: {
+    headline: () => 'Сбой TLS',
+    words: (failure) => `${TLS_WORDS[tlsTrouble(failure)]}${code(failure)}`,
+    todo: (failure) => TLS_TODO[tlsTrouble(failure)],
+  },
+  proxy: {
+    headline: (failure) => `Прокси не пропускает запрос${failure.status === undefined ? '' : ` (${failure.status})`}`,
+    words: (failure) =>
+      failure.status === undefined
+        ? `прокси недоступен${code(failure)}`
+        : `вместо сервера ответил прокси: ${status(failure, 'ошибка')}`,
+    todo: (failure) =>
+      failure.status === 407
+        ? 'Прокси требует имя и пароль: запишите их в HTTP_PROXY и HTTPS_PROXY в виде http://user:password@host.'
+        : 'Проверьте HTTP_PROXY и HTTPS_PROXY; если сервер доступен напрямую, добавьте его в NO_PROXY.',
+  },
+  'not-http': {
+    headline: () => 'Ответ нарушает правила HTTP',
+    words: (failure) => `ответ пришёл, но такой HTTP Node не принимает${code(failure)}`,
+    todo: () =>
+      'curl может его прочитать: ищите, кто по пути пишет такие заголовки (прокси, sidecar, другой протокол).',
+  },
   'not-authorised': {
     headline: (failure) => `Наблюдателя не пускают${failure.status === undefined ? '' : ` (${failure.status})`}`,
     words: (failure, canary) =>
@@ -91,6 +121,11 @@ export const failuresRu: Catalogue['failures'] = {
         ? 'Сервер или прокси ставит неверный заголовок Content-Encoding: исправьте его или выключите сжатие.'
         : 'Прокси теряет заголовок Content-Encoding: пусть передаёт его, или выключите сжатие.',
   },
+  'headers-too-large': same(
+    'Слишком большие заголовки ответа',
+    'заголовки ответа больше 16 КБ',
+    'Куки или заголовки добавляет прокси или страница входа: обратитесь к серверу в обход.',
+  ),
   'too-large': {
     headline: (_, canary) => (canary ? 'Ответ слишком велик' : 'Страница метрик слишком велика'),
     words: (_, canary) => (canary ? 'ответ намного длиннее одного токена' : 'страница метрик больше 16 МиБ'),
@@ -108,4 +143,27 @@ export const failuresRu: Catalogue['failures'] = {
   ),
   'bad-answer': same('Ответ непонятен', 'ответ не удалось разобрать', 'Тот ли это сервер? Отправьте запрос вручную.'),
   other: same('Сервер не отвечает', 'запрос не удался', 'Проверьте адрес вручную с машины наблюдателя.'),
+}
+
+const TLS_WORDS: Record<TlsTrouble, string> = {
+  'plain-port': 'по https обратились к порту, который говорит по http',
+  'tls-port': 'по http обратились к порту, который говорит по https',
+  expired: 'срок действия сертификата истёк',
+  'not-yet': 'сертификат ещё не действует',
+  issuer: 'сертификат выдан центром, которого мониторинг не знает',
+  name: 'сертификат выдан на другое имя',
+  client: 'сервер требует клиентский сертификат, которому доверяет',
+  other: 'сбой TLS-рукопожатия',
+}
+
+const TLS_TODO: Record<TlsTrouble, string> = {
+  'plain-port': 'Укажите в адресе http:// или порт, который говорит по https.',
+  'tls-port': 'Укажите в адресе https://.',
+  expired: 'Обновите сертификат; если он уже обновлён, перезапустите то, что его отдаёт.',
+  'not-yet': 'Проверьте часы на обеих машинах.',
+  issuer:
+    'Укажите CA, который его подписал: <BACKEND>_TLS_CA для эндпоинта, NOTIFLY_TLS_CA для пуш-сервера или NODE_EXTRA_CA_CERTS для всех.',
+  name: 'Обращайтесь по имени, которое есть в сертификате, или добавьте это имя в него.',
+  client: 'Укажите в <BACKEND>_TLS_CERT и <BACKEND>_TLS_KEY сертификат, которому доверяет сервер.',
+  other: 'Проверьте сертификат и не перепутаны ли http и https.',
 }

@@ -1,5 +1,5 @@
 import type { Catalogue } from '../texts.ts'
-import { n, requests } from './phrases.ts'
+import { capital, n, requests } from './phrases.ts'
 import { counted } from './rule-shapes.ts'
 
 /** What broke inside a server or its process. */
@@ -17,4 +17,20 @@ export const faultRulesRu = {
       `${n.plural(count, { one: 'сорвалась', other: 'сорвалось' })} ${n.count(count)} ${n.plural(count, { one: 'передача', few: 'передачи', many: 'передач', other: 'передачи' })} KV-кэша`,
     'Дело не в нагрузке: смотрите вторую сторону передачи, сеть между ними и лог коннектора.',
   ),
+  restarts: {
+    headline: ({ alternates }) =>
+      alternates ? 'По очереди отвечают два сервера' : 'Сервер перезапускается снова и снова',
+    now: ({ value, alternates, backend }) => {
+      const often =
+        value === undefined
+          ? 'несколько перезапусков за час'
+          : `${n.count(value)} ${n.plural(value, { one: 'перезапуск', few: 'перезапуска', many: 'перезапусков', other: 'перезапуска' })} за час`
+      if (alternates) return `Похоже на ${often}, но между ними отвечает более старый процесс: за адресом два сервера.`
+      return `${capital(often)}${backend === 'dcgm' ? '' : ': всё, что было в очереди и в работе, каждый раз теряется'}.`
+    },
+    over: 'Сервер больше не перезапускается',
+    peak: (value) => `до ${n.count(value)} за час`,
+    todo: ({ alternates }) =>
+      alternates ? 'Дайте каждому свой адрес: через балансировщик их счётчики ничего не значат.' : undefined,
+  },
 } satisfies Partial<Catalogue['rules']>

@@ -1,9 +1,8 @@
 import { byRefusal } from '../by-refusal.ts'
 import type { Catalogue, Fact } from '../texts.ts'
 import { failuresRu } from './failures.ts'
-import { atLeast, capital, limit, n, requests } from './phrases.ts'
+import { atLeast, limit, n, requests } from './phrases.ts'
 import { counted, measured, plain } from './rule-shapes.ts'
-import { xidTodo } from './xids.ts'
 
 const CANARIES: readonly (string | undefined)[] = ['ollama', 'openai']
 
@@ -28,27 +27,6 @@ export const serverRulesRu = {
     over: 'Снова всё видно',
     todo: whatIsMissing,
   },
-  gpu_memory: {
-    ...measured('Память GPU почти занята', 'В памяти GPU снова есть место', 'Память GPU занята на', n.percent),
-    todo: () =>
-      'Сервер, который резервирует память при старте, останется на этом уровне: тогда GPU_MEMORY_LIMIT=off. Иначе ищите чужие процессы (nvidia-smi).',
-  },
-  gpu_temperature: {
-    ...measured('GPU перегревается', 'GPU остыл', 'Температура GPU', (value) => `${n.count(value)} °C`),
-    todo: () => 'Проверьте вентиляторы, обдув и соседние карты; на пределе GPU сам сбросит частоты.',
-  },
-  gpu_xid: {
-    headline: ({ value }) => (value === undefined ? 'GPU сообщает об ошибке' : `Ошибка GPU, XID ${value}`),
-    now: ({ value }) => (value === undefined ? 'Драйвер сообщает об ошибке.' : `Драйвер сообщает XID ${value}.`),
-    over: 'GPU больше не сообщает об ошибке',
-    todo: ({ value }) => (value ? capital(xidTodo(value)) : undefined),
-  },
-  gpu_lost: plain(
-    'GPU пропал',
-    'Экспортёр больше не показывает GPU, который здесь был.',
-    'GPU вернулся',
-    'Ищите в dmesg Xid 79 (отвалился от шины). Выведите узел из работы; перезагрузка, лучше по питанию, вернёт карту или покажет, что её больше нет.',
-  ),
   observer: plain(
     'Шлюз плохо видит движок',
     'Шлюз сам сообщает, что видит состояние движка не полностью.',

@@ -1,3 +1,5 @@
+import { type XidClass, xidClassOf } from '../../verdict/xid-class.ts'
+
 /** XIDs by number. Codes, causes and actions after the Xid catalogue at docs.nvidia.com/deploy/xid-errors. */
 export const xidsRu: Readonly<Record<number, string>> = {
   8: 'GPU перестал считать. Перезапустите сервер.',
@@ -23,6 +25,20 @@ export const xidsRu: Readonly<Record<number, string>> = {
   120: 'сбой системного процессора GPU. Снимите нагрузку и сбросьте GPU; если вернётся, обновите драйвер.',
   140: 'неисправимые ошибки ECC. Снимите нагрузку и сбросьте GPU.',
   154: 'драйвер просит восстановить GPU; чем именно (сброс или перезагрузка), сказано в dmesg.',
+}
+
+/** What its class asks for, as part of a sentence. */
+const CLASSES: Record<XidClass, string> = {
+  application: 'перезапустите приложение',
+  reset: 'сбросьте GPU',
+  reboot: 'перезагрузите хост',
+  replace: 'замените карту',
+}
+
+/** `: reset the GPU`; nothing where the code is of no class. */
+export function xidClass(code: number): string {
+  const found = xidClassOf(code)
+  return found === undefined ? '' : `: ${CLASSES[found]}`
 }
 
 /** What to do about an XID; where the table has none of that number, where to look it up. */

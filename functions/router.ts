@@ -1,0 +1,3 @@
+import { scheduled } from '../src/scheduled.ts'
+
+export const handler = scheduled('router')

@@ -1,0 +1,41 @@
+import type { Alias, BackendTable } from '../model/backend.ts'
+
+const named = (...names: readonly string[]): Alias[] => names.map((name) => ({ name: `ray_serve_${name}` }))
+
+const MILLISECONDS = 1e3
+
+/** Ray Serve, the page of a node's metrics agent; the engine's own names on it are read by `vllm`. */
+export const rayServe: BackendTable = {
+  signals: {
+    waiting: { from: named('deployment_queued_queries'), core: true },
+    running: { from: named('replica_processing_queries', 'num_ongoing_http_requests'), core: true },
+    e2e: {
+      from: named('deployment_processing_latency_ms', 'http_request_latency_ms').map((alias) => ({
+        ...alias,
+        per: MILLISECONDS,
+      })),
+    },
+    finished: { from: named('num_http_requests_total', 'num_http_requests'), core: true },
+    failed: {
+      from: named('num_http_error_requests_total', 'num_http_error_requests').map((alias) => ({
+        ...alias,
+        oneOf: [{ status_code: ['5*'] }, { error_code: ['5*'] }], // the latter: older
+        among: true,
+      })),
+      zeroBeside: 'finished',
+    },
+    upstream_health: { from: named('deployment_replica_healthy'), perSubject: true, core: true },
+  },
+  modelLabels: [],
+  repeats: [],
+  ignored: [],
+  subject: { kind: 'upstream', id: ['deployment', 'replica'] },
+  isGateway: true,
+  oneCoreIsEnough: true,
+  recognise: [
+    { series: 'ray_serve_deployment_queued_queries', as: 'Ray Serve' },
+    { series: 'ray_serve_deployment_replica_healthy', as: 'Ray Serve' },
+    { series: 'ray_serve_num_http_requests_total', as: 'Ray Serve' },
+    { series: 'ray_serve_replica_processing_queries', as: 'Ray Serve' },
+  ],
+}

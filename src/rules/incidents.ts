@@ -1,0 +1,228 @@
+import { defined } from '../model/defined.ts'
+import type { About, AlertContext, Notification, Reason, Symptom } from '../model/notification.ts'
+import type { Rule } from '../model/rule.ts'
+import { ruleOf, subjectOf } from '../state/alert-key.ts'
+import { isClaimed } from '../state/outbox.ts'
+import type { Incident, Outgoing } from '../state/schema.ts'
+import { CRITICAL_PRIORITY, type Firing, type Followed, follow, type Told, WORK } from './incident.ts'
+import type { Judged } from './judge-endpoint.ts'
+import { joinLateNotices } from './late-notice.ts'
+import { RULE_IDS, type RuleId, ruleNamed, specOf } from './rules.ts'
+import { insideOf, type Snapshot } from './snapshot.ts'
+
+/** What became of one endpoint's incidents in one run. */
+export interface Incidents {
+  incidents: Record<string, Incident>
+  notifications: Notification[]
+  /** Incidents that ended before they could be told: what waits of them leaves the outbox. */
+  overtaken: Set<string>
+}
+
+interface Context {
+  snapshot: Snapshot
+  judged: readonly Judged[]
+  outbox: readonly Outgoing[]
+  context: AlertContext
+  now: number
+}
+
+/** Follows every incident of an endpoint, and says what is to be told of each. */
+export function followAll(given: Context): Incidents {
+  const { snapshot, judged, now } = given
+  const out: Incidents = { incidents: {}, notifications: [], overtaken: new Set() }
+  const kinds = new Set([...Object.keys(snapshot.before.incidents), ...judged.map(({ key }) => kindOf(key))])
+  for (const kind of kinds) {
+    const own = judged.filter(({ key }) => kindOf(key) === kind).sort(worstFirst)
+    const before = snapshot.before.incidents[kind]
+    const { incident, told } = follow(before, seenOf(kind, own, before, given), now)
+    if (incident) out.incidents[kind] = incident
+    if (incident && told) tell(kind, { incident, told }, own, given, out)
+  }
+  return out
+}
+
+export function kindOf(key: string): string {
+  return ruleNamed(ruleOf(key))?.symptom ? WORK : key
+}
+
+function seenOf(kind: string, own: readonly Judged[], before: Incident | undefined, given: Context) {
+  const { snapshot, outbox, context, now } = given
+  const firing = own.filter(({ ended }) => ended === undefined)
+  const ends = own.flatMap(({ ended }) => ended ?? [])
+  const [worst] = firing
+  return {
+    firing: firing.map(firingOf),
+    ended: ends.includes('restarted') ? ('restarted' as const) : ends[0],
+    idle: kind === WORK && isIdle(snapshot, before),
+    verdict: kind === WORK ? context.verdict?.kind : undefined,
+    flaps: snapshot.endpoint.flaps,
+    claimed: outbox.some((item) => item.notification.incident === before?.id && isClaimed(item, now)),
+    id: worst ? idOf(worst, snapshot) : '',
+  }
+}
+
+function firingOf({ key, rule, measured, judgement, alert, began, renewed }: Judged): Firing {
+  const { value } = measured ?? {}
+  const critical = value !== undefined && isBeyond(value, rule)
+  const lasts = judgement === 'breach' || judgement === 'between'
+  const lowIsWorse = rule.breach === 'below'
+  const { priority, repeat } = rule
+  return { key, priority, repeat, peak: alert.peak, lowIsWorse, lasts, began, renewed, critical }
+}
+
+/**
+ * Nobody asks any more: no request is in the server, and none has finished since the last run, though some had before.
+ * Not known of a server that does not count them, or whose count stands still all the time.
+ */
+function isIdle({ readings, last, window }: Snapshot, before: Incident | undefined): boolean {
+  if (readings === undefined || insideOf(readings) !== 0 || last?.counters.finished !== 0) return false
+  return before?.calmSince !== undefined || (window?.counters.finished ?? 0) > 0
+}
+
+function idOf({ key, alert }: Judged, { endpoint }: Snapshot): string {
+  return `${endpoint.name}|${ruleOf(key)}|${subjectOf(key) ?? ''}@${alert.firedAt ?? alert.activeAt}`
+}
+
+/** By priority; of equal ones the one that stands first in the list of rules. */
+function worstFirst(a: Judged, b: Judged): number {
+  return b.rule.priority - a.rule.priority || placeOf(a.key) - placeOf(b.key)
+}
+
+function placeOf(key: string): number {
+  return RULE_IDS.indexOf(ruleOf(key) as RuleId)
+}
+
+/** Adds what is to be told of one incident. */
+function tell(
+  kind: string,
+  { incident, told }: Followed & { incident: Incident; told: Told },
+  own: readonly Judged[],
+  given: Context,
+  out: Incidents,
+): void {
+  const { snapshot, outbox, now } = given
+  const queued = outbox.filter((item) => item.notification.incident === incident.id)
+  const key = told.key ?? mainOf(incident, snapshot)
+  const main = own.find((one) => one.key === key)
+  const isEnd = told.reason === 'resolved'
+  const make = (reason: Reason, more: Partial<Notification> = {}): Notification => ({
+    ...factOf(key, main, incident, snapshot),
+    id: `${incident.id}/${reason}/${now}`,
+    incident: incident.id,
+    reason,
+    priority: told.priority,
+    at: now,
+    firedAt: told.flaps?.since ?? incident.openedAt,
+    context: given.context,
+    ...defined({
+      symptoms: symptomsOf(key, own, incident, isEnd, snapshot),
+      turn: told.turn,
+      critical: told.turn === 'critical' || told.priority >= CRITICAL_PRIORITY ? criticalOf(main) : undefined,
+      flaps: told.flaps,
+      began: isEnd ? oftenOf(incident) : undefined,
+    }),
+    ...more,
+  })
+  if (!isEnd) {
+    if (told.reason !== 'repeated' || queued.length === 0) out.notifications.push(make(told.reason))
+    out.incidents[kind] = { ...incident, symptoms: asTold(incident.symptoms, own, snapshot) }
+    return
+  }
+  out.overtaken.add(incident.id)
+  const end = { endedAt: incident.calmSince ?? now, ended: incident.ended ?? 'clear' } as const
+  const fired = queued.find((item) => item.notification.reason === 'fired')
+  if (fired) {
+    const maybeSent = fired.claim || fired.notification.maybeSent ? { maybeSent: true } : {}
+    const joined = joinLateNotices(make('late', { ...end, ...maybeSent }), outbox, now)
+    out.notifications.push(joined.late)
+    if (joined.replaced) out.overtaken.add(joined.replaced)
+  } else if (incident.lastSentAt !== undefined) {
+    out.notifications.push(make('resolved', { ...end, priority: 4 }))
+  }
+}
+
+/** Remembers what is told now, because at its end the endpoint no longer shows what it was. */
+function asTold(symptoms: Incident['symptoms'], own: readonly Judged[], snapshot: Snapshot): Incident['symptoms'] {
+  const told = own.flatMap(({ key, ended }) => {
+    const known = symptoms[key]
+    const about = ended === undefined ? describe(key, snapshot) : {}
+    return known && Object.keys(about).length > 0 ? [[key, { ...known, about }] as const] : []
+  })
+  return told.length === 0 ? symptoms : { ...symptoms, ...Object.fromEntries(told) }
+}
+
+function describe(key: string, snapshot: Snapshot): About {
+  return specOf(ruleOf(key)).describe?.(snapshot, subjectOf(key)) ?? {}
+}
+
+/** The most urgent that took part names the end. */
+function mainOf({ symptoms }: Incident, { endpoint }: Snapshot): string {
+  const priority = (key: string) => endpoint.rules.find(({ id }) => id === ruleOf(key))?.priority ?? -1
+  const keys = Object.keys(symptoms)
+  return keys.sort((a, b) => priority(b) - priority(a) || placeOf(a) - placeOf(b))[0] ?? ''
+}
+
+/** What fires beside the main one; of an end, what took part beside it. */
+function symptomsOf(
+  main: string,
+  own: readonly Judged[],
+  incident: Incident,
+  isEnd: boolean,
+  snapshot: Snapshot,
+): Symptom[] | undefined {
+  const keys = isEnd ? Object.keys(incident.symptoms) : own.filter(({ ended }) => !ended).map(({ key }) => key)
+  const others = keys.filter((key) => key !== main && specOf(ruleOf(key)) !== undefined)
+  if (others.length === 0) return undefined
+  return others.map((key) =>
+    factOf(
+      key,
+      own.find((one) => one.key === key),
+      incident,
+      snapshot,
+    ),
+  )
+}
+
+/** The rule's part of a notification. */
+function factOf(key: string, judged: Judged | undefined, { symptoms }: Incident, snapshot: Snapshot) {
+  const { endpoint, readings } = snapshot
+  const subject = subjectOf(key)
+  const rule = judged?.rule ?? endpoint.rules.find(({ id }) => id === ruleOf(key))
+  const { value, usual, atLeast } = judged?.measured ?? {}
+  const peak = symptoms[key]?.peak ?? judged?.alert.peak
+  const fires = judged !== undefined && judged.ended === undefined
+  return {
+    ...(fires ? describe(key, snapshot) : (symptoms[key]?.about ?? describe(key, snapshot))),
+    rule: ruleOf(key),
+    endpoint: endpoint.name,
+    ...defined({
+      subject,
+      subjectName: subject === undefined ? undefined : readings?.subjectNames?.[subject],
+      limit: rule?.limit,
+      value: rounded(value),
+      atLeast: atLeast || undefined,
+      usual: rounded(usual),
+      peak: rounded(peak),
+    }),
+  }
+}
+
+function rounded(value: number | undefined): number | undefined {
+  return value === undefined ? undefined : Number(value.toPrecision(5))
+}
+
+function criticalOf(main: Judged | undefined): number | undefined {
+  const { value } = main?.measured ?? {}
+  return main && value !== undefined && isBeyond(value, main.rule) ? main.rule.critical : undefined
+}
+
+function isBeyond(value: number, { critical, breach }: Rule): boolean {
+  if (critical === undefined) return false
+  return breach === 'below' ? value < critical : value > critical
+}
+
+/** How often the most restless of its symptoms began to fire, where that is worth a word. */
+function oftenOf({ symptoms }: Incident): number | undefined {
+  const most = Math.max(0, ...Object.values(symptoms).map(({ times }) => times))
+  return most >= 3 ? most : undefined
+}
