@@ -82,17 +82,18 @@ export function holdBack(decided: State, places: readonly Place[], owed: Owed, n
   const held: Notification[] = []
   const freed: Notification[] = []
   for (const one of state.held ?? []) (quietOf(one) ? held : freed).push(one)
-  const outbox = state.outbox.filter((item) => {
+  const outbox = state.outbox.flatMap((item) => {
     const { notification } = item
     const { incident, reason } = notification
-    if (isClaimed(item, now)) return true
-    if (reason === 'repeated' && state.acknowledged?.[incident]) return false
+    if (isClaimed(item, now)) return [item]
+    if (reason === 'repeated' && state.acknowledged?.[incident]) return []
     // It fired in a silence and ended before it could be told.
-    if (reason === 'resolved' && owed.has(incident) && owed.get(incident) === undefined) return false
+    if (reason === 'resolved' && owed.has(incident) && owed.get(incident) === undefined) return []
     const quiet = quietOf(notification)
-    if (!quiet) return true
+    if (!quiet) return [item]
     if (reason === 'resolved') held.push(notification)
-    return false
+    // It could not be delivered before the silence: it waits on, and is told late if it ends meanwhile.
+    return isFromBefore(notification, quiet.from) ? [{ ...item, since: now, retryAt: now + 1 }] : []
   })
   const { held: _, acknowledged: __, silences: ___, ...rest } = state
   const acknowledged = stillFiring(state)
@@ -104,6 +105,12 @@ export function holdBack(decided: State, places: readonly Place[], owed: Owed, n
     ...(held.length > 0 ? { held } : {}),
     ...(Object.keys(acknowledged).length > 0 ? { acknowledged } : {}),
   }
+}
+
+/** What waits in the outbox since before a silence. A reminder is made anew. */
+function isFromBefore({ reason, at, firedAt }: Notification, from: number): boolean {
+  if (reason === 'late') return firedAt < from
+  return (reason === 'fired' || reason === 'worse') && at < from
 }
 
 /** The incidents that were due as told when they were: only a push changes that. */

@@ -118,6 +118,23 @@ test('the result shows what fires, with what was silenced or acknowledged beside
   expect(result.endpoints[1]).not.toHaveProperty('silenced')
 })
 
+test('what could not be delivered before a silence is told when it is over, late where it has ended', async () => {
+  for (const [after, told] of [
+    [42, ['chat/a fired']],
+    [1, ['chat/a late']],
+  ] as const) {
+    const world = createWorld()
+    await world.watch(0, [42, 1], { push: 'waiting' })
+    await world.press(0.5, await linkTo(world, 'chat/a', 0), 'silence-1h')
+    expect((await world.watch(1, [42, 1])).told).toEqual(['silence told-once'])
+    for (const minute of [20, 40, 41, 59]) {
+      const { told: quiet, problems } = await world.watch(minute, [after, 1])
+      expect([quiet, problems]).toEqual([[], []])
+    }
+    expect((await world.watch(61, [after, 1])).told).toEqual(told)
+  }
+})
+
 describe('pressed again', () => {
   test.each(['silence-1h', 'silence-4h', 'silence-9am', 'acknowledge'])('%s counts once', async (choice) => {
     const world = createWorld()
