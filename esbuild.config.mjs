@@ -3,8 +3,9 @@
  * folder that `--outdir=` names. Prints the sizes; ends with 1 when a function's bundle is above the limit.
  */
 import { readdir, readFile, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { basename, resolve } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { FOR_NODE, WITH_REQUIRE } from './esbuild.options.mjs'
 
@@ -18,14 +19,31 @@ const FUNCTION_LIMIT = 1024 * 1024
 
 /**
  * undici brings its HTTP parser twice, with and without SIMD, 71 KB each. The plain one runs everywhere, and a run
- * parses a handful of answers: both names mean that one. Worth nothing at the start, but 7 % of the limit of the size.
+ * parses a handful of answers: both names mean that one, and its bytes are carried packed. Worth nothing at the start,
+ * but a tenth of the limit of the size.
  */
 const oneHttpParser = {
   name: 'one-http-parser',
   setup(bundler) {
-    bundler.onResolve({ filter: /llhttp_simd-wasm\.js$/ }, ({ resolveDir }) => ({
+    bundler.onResolve({ filter: /llhttp(_simd)?-wasm\.js$/ }, ({ resolveDir }) => ({
       path: resolve(resolveDir, '../llhttp/llhttp-wasm.js'),
+      namespace: 'packed',
     }))
+    bundler.onLoad({ filter: /./, namespace: 'packed' }, ({ path }) => {
+      const bytes = brotliCompressSync(createRequire(import.meta.url)(path)).toString('base64')
+      return {
+        contents: `module.exports = require('node:zlib').brotliDecompressSync(Buffer.from('${bytes}', 'base64'))`,
+      }
+    })
+  },
+}
+
+/** Parts of undici that no request of ours reaches: HTTP/2 is switched off, a SOCKS proxy refused as a setting. 21 KB of the limit of the size. */
+const onlyHttp1 = {
+  name: 'only-http-1',
+  setup(bundler) {
+    const path = resolve('tools/build/left-out-of-undici.ts')
+    bundler.onResolve({ filter: /^\.\/(client-h2\.js|socks5-proxy-agent)$/ }, () => ({ path }))
   },
 }
 
@@ -80,9 +98,9 @@ const otherCredentialsWhenAsked = {
       packed ??= pack(`export { defaultProvider } from '${chain}'`, resolveDir)
       return {
         contents: `
-          import { gunzipSync } from 'node:zlib'
+          import { brotliDecompressSync } from 'node:zlib'
           const load = (init) => {
-            const text = gunzipSync(Buffer.from('${await packed}', 'base64')).toString('base64')
+            const text = brotliDecompressSync(Buffer.from('${await packed}', 'base64')).toString('base64')
             return import('data:text/javascript;base64,' + text).then((chain) => chain.defaultProvider(init))
           }
           export const defaultProvider = (init) => {
@@ -98,7 +116,7 @@ let packed
 /** A module with all that it needs, as text in base64. */
 async function pack(contents, resolveDir) {
   const { outputFiles } = await build({ ...FOR_NODE, stdin: { contents, resolveDir }, write: false })
-  return gzipSync(outputFiles[0].contents, { level: 9 }).toString('base64')
+  return brotliCompressSync(outputFiles[0].contents).toString('base64')
 }
 
 const outdir = process.argv.find((argument) => argument.startsWith('--outdir='))?.slice('--outdir='.length) ?? 'dist'
@@ -119,7 +137,7 @@ await build({
   outExtension: { '.js': '.mjs' },
   // Worth 0.1.
   alias: { '@smithy/core/event-streams': resolve('tools/build/no-event-streams.ts') },
-  plugins: [oneHttpParser, undiciWhenUsed, httpByRequire, otherCredentialsWhenAsked],
+  plugins: [oneHttpParser, onlyHttp1, undiciWhenUsed, httpByRequire, otherCredentialsWhenAsked],
   banner: WITH_REQUIRE,
   define: { BUILT_VERSION: JSON.stringify(JSON.parse(await readFile('package.json', 'utf8')).version) },
 })

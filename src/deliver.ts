@@ -1,20 +1,29 @@
 import { openDispatcher } from './http/connections.ts'
 import { pushWays } from './http/ways.ts'
 import { withFields } from './log.ts'
-import { compose } from './messages/compose.ts'
-import { type Config, functionName } from './model/config.ts'
-import { defined } from './model/defined.ts'
+import { group } from './messages/group.ts'
+import { type ChannelConfig, type Config, functionName } from './model/config.ts'
 import type { IO } from './model/io.ts'
 import type { Message } from './model/message.ts'
 import type { Notification } from './model/notification.ts'
 import { withPageLinks } from './page/push-links.ts'
+import type { Push } from './push/channel.ts'
+import { concerning, deliveriesOf, problemsOf, type Told } from './push/outcome.ts'
 import type { PushOutcome, push } from './push/push.ts'
-import { type Delivery, firstAtOf } from './state/outbox.ts'
-import type { Outgoing } from './state/schema.ts'
+import { relight } from './push/relight.ts'
+import { CHANNELS } from './push/services.ts'
+import { bare, newestOf, SHORT_BYTES, textOf, writeOrSay } from './push/write.ts'
+import { usualInterval } from './rules/watcher.ts'
+import { firstAtOf, type Limits, limitsOf } from './state/legs.ts'
+import type { Delivery, Due, Reposted } from './state/outbox.ts'
+import type { State } from './state/schema.ts'
+import { threadOf } from './state/threads.ts'
 
 export interface Sent {
   deliveries: Delivery[]
-  /** Messages, as text, in the order they were tried. */
+  /** What was posted again beside the deliveries. */
+  reposted: Reposted[]
+  /** Messages, as text, in the order they were tried; one that several channels got alike stands once. */
   messages: Message[]
   delivered: number
   refused: number
@@ -24,31 +33,41 @@ export interface Sent {
 
 interface DeliverOptions {
   /** As it was saved with the claims. */
-  outbox: readonly Outgoing[]
+  state: State
   now: number
   deadline: number
   push: typeof push
 }
 
-const SHORT_BYTES = 1_024
+/** What one run knows while it delivers. */
+interface Delivering extends DeliverOptions {
+  config: Config
+  io: IO
+  dispatcher: unknown
+  /** Milliseconds between runs. */
+  interval: number
+  sent: Sent
+}
 
-/** Writes each group of notifications as one message and pushes it, in the given order: `group` puts the most urgent first. Without a push server it is printed. */
-export async function deliver(
-  groups: readonly Notification[][],
-  config: Config,
-  io: IO,
-  options: DeliverOptions,
-): Promise<Sent> {
-  const sent: Sent = { deliveries: [], messages: [], delivered: 0, refused: 0, problems: [] }
-  if (groups.length === 0) return sent
-  const connections = openDispatcher(pushWays(config, [config.push, config.push?.fallback]))
+/** Of a schedule that is not known yet. Milliseconds. */
+const INTERVAL = 100_000
+
+/**
+ * Writes what is due as messages and pushes them, channel beside channel, each in its own order: the most urgent first.
+ * Without a push server they are printed.
+ */
+export async function deliver(due: readonly Due[], config: Config, io: IO, options: DeliverOptions): Promise<Sent> {
+  const sent: Sent = { deliveries: [], reposted: [], messages: [], delivered: 0, refused: 0, problems: [] }
+  if (config.channels.length === 0) printAll(due, config, io, { sent, now: options.now })
+  const channels = config.channels.filter(
+    ({ name, service }) => due.some(({ channel }) => channel === name) || service === 'alertmanager',
+  )
+  if (channels.length === 0) return sent
+  const connections = openDispatcher(pushWays(config))
+  const interval = config.interval ?? usualInterval(options.state.gaps) ?? INTERVAL
+  const delivering: Delivering = { ...options, config, io, dispatcher: connections.dispatcher, interval, sent }
   try {
-    for (const group of groups) {
-      const message = writeOrSay(group, config, options.now, (problem) => sent.problems.push(problem))
-      const outcome = await send(group, message, config, io, { ...options, dispatcher: connections.dispatcher })
-      sent.messages.push(message)
-      note(sent, group, outcome, io.now())
-    }
+    await Promise.all(channels.map((channel) => deliverTo(channel, due, delivering)))
   } finally {
     await connections.close()
   }
@@ -56,89 +75,164 @@ export async function deliver(
 }
 
 /** The messages that `deliver` would push. */
-export function preview(groups: readonly Notification[][], config: Config, now: number): Message[] {
-  return groups.map((group) => write(group, config, now))
+export function preview(due: readonly Due[], config: Config, now: number): Message[] {
+  const messages = dueByChannel(due).flatMap(([name, facts]) => {
+    const channel = config.channels.find((one) => one.name === name)
+    return group(facts).map((facts) => linked(textOf(facts, config, channel, now), facts, config, channel, now))
+  })
+  return messages.filter((message, at) => messages.findIndex((other) => isAlike(message, other)) === at)
 }
 
-/** A message that cannot be written, through a bug of ours, is replaced by its bare facts: it must not block itself and all others. */
-function writeOrSay(
-  group: Notification[],
-  config: Config,
-  now: number,
-  problem: (text: string) => void,
-  maxBytes?: number,
-): Message {
-  try {
-    return write(group, config, now, maxBytes)
-  } catch (error) {
-    problem(
-      `a message could not be written (${error instanceof Error ? error.message : error}); its bare facts were sent`,
-    )
-    const lines = group.map(({ rule, endpoint, subject, reason }) =>
-      [endpoint, rule, subject, reason].filter(Boolean).join(', '),
-    )
-    return { title: 'Queuebell', body: lines.join('\n').slice(0, SHORT_BYTES), priority: 8 }
+function dueByChannel(due: readonly Due[]): [string, Notification[]][] {
+  const names = [...new Set(due.map(({ channel }) => channel))]
+  return names.map((name) => [name, due.flatMap((one) => (one.channel === name ? [one.notification] : []))])
+}
+
+function printAll(due: readonly Due[], config: Config, io: IO, { sent, now }: { sent: Sent; now: number }): void {
+  for (const facts of group(due.map(({ notification }) => notification))) {
+    const written = writeOrSay(facts, config, undefined, now, (problem) => sent.problems.push(problem))
+    const message = linked(written, facts, config, undefined, now)
+    io.print(`${message.title}\n${message.body}`)
+    withFields(io.log, about(facts)).info('push printed', { title: message.title })
+    note(sent, { facts, message }, { kind: 'delivered', misconfigured: false }, io.now(), config)
   }
 }
 
-function write(group: Notification[], config: Config, now: number, maxBytes?: number): Message {
-  const message = compose(group, config.language, {
-    markdown: config.push?.markdown ?? false,
-    link: (name) => {
-      const endpoint = config.endpoints.find((e) => e.name === name)
-      return endpoint?.runbookUrl ?? endpoint?.dashboardUrl
-    },
-    now,
-    ...defined({ maxBytes }),
-  })
-  const { page, language } = config
-  return page ? withPageLinks(message, group, page, { name: functionName(config), language, now }) : message
+/** All that is due on one channel, one message after the other. */
+async function deliverTo(channel: ChannelConfig, due: readonly Due[], delivering: Delivering): Promise<void> {
+  const { state, config, now, io, sent } = delivering
+  const facts = due.flatMap((one) => (one.channel === channel.name ? [one.notification] : []))
+  let limits = limitsOf(state.outbox, channel.name, now)
+  const posted = new Set<string>()
+  let isAway = false
+  for (const group of groupsFor(channel, facts)) {
+    const { what, outcome } = await send(group, channel, { ...delivering, limits })
+    note(sent, { facts: group, message: what.message, channel, what }, outcome, io.now(), config)
+    if (outcome.kind === 'delivered') for (const { incident } of group) posted.add(incident)
+    else isAway = true
+    limits = afterwards(limits, outcome, io.now())
+  }
+  if (channel.service === 'alertmanager' && !isAway) await relight(channel, posted, delivering)
+}
+
+function groupsFor({ service }: ChannelConfig, facts: readonly Notification[]): Notification[][] {
+  switch (CHANNELS[service].together) {
+    case 'message':
+      return group(facts)
+    case 'incident':
+      return newestOf(facts).map(({ incident }) => facts.filter((fact) => fact.incident === incident))
+    case 'all':
+      return facts.length === 0 ? [] : [[...facts]]
+    default:
+      return CHANNELS[service].together satisfies never
+  }
 }
 
 async function send(
-  group: Notification[],
-  message: Message,
-  config: Config,
-  io: IO,
-  options: DeliverOptions & { dispatcher: unknown },
-): Promise<PushOutcome> {
-  const log = withFields(io.log, about(group))
-  if (!config.push) {
-    io.print(`${message.title}\n${message.body}`)
-    log.info('push printed', { title: message.title })
-    return { kind: 'delivered', misconfigured: false }
+  facts: readonly Notification[],
+  channel: ChannelConfig,
+  options: Delivering & { limits: Limits },
+): Promise<{ what: Push; outcome: PushOutcome }> {
+  const { state, config, io, now, deadline, dispatcher, limits } = options
+  const what = pushOf(facts, channel, options, (problem) => options.sent.problems.push(problem))
+  const ids = new Set(facts.map(({ id }) => id))
+  const forFallback = (fallback: ChannelConfig) => {
+    const told = concerning(facts, fallback, config)
+    if (told.length === 0) return undefined
+    return { push: pushOf(told, fallback, options), inForm: formsOf(told, fallback, options) }
   }
-  return options.push(message, config.push, {
-    io: { ...io, log },
-    deadline: options.deadline,
-    dispatcher: options.dispatcher,
-    maybeSent: group.some((n) => n.maybeSent === true),
-    about: group.map((n) => n.id),
-    firstAt: firstAtOf(options.outbox, group, options.now),
-    shorter: () => writeOrSay(group, config, options.now, () => {}, SHORT_BYTES),
+  const outcome = await options.push(what, channel, {
+    io: { ...io, log: withFields(io.log, about(facts)) },
+    deadline,
+    dispatcher,
+    secrets: config.secrets,
+    maybeSent: facts.some((fact) => fact.maybeSent === true),
+    about: facts.map(({ id }) => id),
+    firstAt: later(firstAtOf(state.outbox, { channel: channel.name, ids, now }), limits.until),
+    limits: limits.count,
+    inForm: formsOf(facts, channel, options),
+    forFallback,
   })
+  return { what, outcome }
+}
+
+function pushOf(
+  facts: readonly Notification[],
+  channel: ChannelConfig,
+  { state, config, now, interval }: Delivering,
+  problem: (text: string) => void = () => {},
+): Push {
+  const write = (some: readonly Notification[]) =>
+    linked(writeOrSay(some, config, channel, now, problem), some, config, channel, now)
+  return {
+    message: write(facts),
+    facts: newestOf(facts),
+    tell: (fact) => write([fact]),
+    threadOf: (incident) => threadOf(state.threads, incident, channel.name),
+    functionName: functionName(config),
+    interval,
+    now,
+  }
+}
+
+function formsOf(facts: readonly Notification[], channel: ChannelConfig, delivering: Delivering) {
+  return (form: 'shorter' | 'bare'): Push => {
+    const whole = pushOf(facts, channel, delivering)
+    const { config, now } = delivering
+    const write = (some: readonly Notification[]) =>
+      form === 'bare'
+        ? bare(some, whole.message.priority)
+        : linked(
+            writeOrSay(some, config, channel, now, () => {}, SHORT_BYTES),
+            some,
+            config,
+            channel,
+            now,
+          )
+    return { ...whole, message: write(facts), tell: (fact) => write([fact]) }
+  }
+}
+
+/** With what the page can do for it, where there is one. */
+function linked(
+  message: Message,
+  facts: readonly Notification[],
+  config: Config,
+  channel: ChannelConfig | undefined,
+  now: number,
+): Message {
+  const { page } = config
+  const language = channel?.language ?? config.language
+  return page ? withPageLinks(message, facts, page, { name: functionName(config), language, now }) : message
+}
+
+/** What a channel that answers 429 is spared: within the run too, it is asked once. */
+function afterwards(limits: Limits, { limits: count, retryAfter, firstAfter }: PushOutcome, now: number): Limits {
+  if (count === undefined || count <= limits.count) return limits
+  return { count: limits.count, until: now + (firstAfter ?? retryAfter ?? 0) }
+}
+
+function later(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b)
 }
 
 /** What the log says a push is about. */
-function about(group: readonly Notification[]): { endpoint?: string; endpoints?: string[] } {
-  const endpoints = [...new Set(group.flatMap(({ endpoint }) => endpoint ?? []))]
+function about(facts: readonly Notification[]): { endpoint?: string; endpoints?: string[] } {
+  const endpoints = [...new Set(facts.flatMap(({ endpoint }) => endpoint ?? []))]
   const [first, ...others] = endpoints
   if (first === undefined) return {}
   return others.length > 0 ? { endpoints } : { endpoint: first }
 }
 
-/** @param at epoch milliseconds of the answer: waits that a server asks for count from there. */
-function note(sent: Sent, group: readonly Notification[], outcome: PushOutcome, at: number): void {
+/** @param at epoch milliseconds of the answer. */
+function note(sent: Sent, told: Told, outcome: PushOutcome, at: number, config: Config): void {
+  if (!sent.messages.some((other) => isAlike(told.message, other))) sent.messages.push(told.message)
   if (outcome.kind === 'delivered') sent.delivered += 1
   if (outcome.kind === 'refused') sent.refused += 1
-  if (outcome.misconfigured) {
-    const why =
-      outcome.status === undefined ? (outcome.reason ?? '') : `${outcome.status} ${outcome.reason ?? ''}`.trim()
-    const advice = outcome.advice ?? 'check NOTIFLY_URL and NOTIFLY_TOKEN'
-    sent.problems.push(`the push server did not take a message (${why}): ${advice}`)
-  }
-  const { kind, retryAfter, firstAfter } = outcome
-  const after = (wait: number | undefined) => (wait === undefined ? undefined : at + wait)
-  const waits = defined({ retryAt: after(retryAfter), firstAt: after(firstAfter) })
-  sent.deliveries.push(...group.map(({ id }) => ({ id, kind, ...waits })))
+  sent.problems.push(...problemsOf(outcome, told))
+  sent.deliveries.push(...deliveriesOf(told, outcome, at, config))
+}
+
+function isAlike(a: Message, b: Message): boolean {
+  return a.title === b.title && a.body === b.body
 }

@@ -1,10 +1,9 @@
 import { deliver, preview, type Sent } from './deliver.ts'
 import { withFields } from './log.ts'
 import { group } from './messages/group.ts'
-import { type Config, functionName } from './model/config.ts'
+import { type Config, functionName, NOTIFLY } from './model/config.ts'
 import type { IO } from './model/io.ts'
 import type { Message } from './model/message.ts'
-import type { Notification } from './model/notification.ts'
 import type { Observation } from './model/observation.ts'
 import type { RunResult } from './model/result.ts'
 import { type ObserveOptions, observe } from './observe.ts'
@@ -14,8 +13,9 @@ import { logAnswers, logDecisions, logRun, logWarnings } from './report/run-log.
 import type { Evaluation } from './rules/evaluate.ts'
 import { evaluateWithSilences } from './rules/silences.ts'
 import { type Opened, openRun, saveDecision, saveSettled } from './state/commit.ts'
-import { claimDue } from './state/outbox.ts'
-import type { State } from './state/schema.ts'
+import { legsOf } from './state/legs.ts'
+import { claimDue, type Due } from './state/outbox.ts'
+import type { Outgoing, State } from './state/schema.ts'
 import { type Discovered, discover } from './targets/discover.ts'
 import { load } from './targets/load.ts'
 
@@ -67,7 +67,7 @@ const SHORTEST_PING = 200
 interface Decision {
   evaluation: Evaluation
   state: State
-  due: Notification[]
+  due: Due[]
 }
 
 /**
@@ -127,14 +127,14 @@ async function runOnce(given: RunOptions & { network: Network; id: string; now: 
   const saved = await saveDecision(opened, decide, commit)
   if (saved.kind !== 'saved') return passedOver(saved.kind, options, now)
   const { evaluation, due } = saved.decision
-  const { outbox } = saved.state
-  const sent = await deliver(group(due), config, io, {
-    outbox,
+  const sent = await deliver(due, config, io, {
+    state: saved.state,
     now,
     deadline: deadline - SETTLING,
     push: network.push,
   })
-  const settled = due.length === 0 ? saved.state : await saveSettled(saved, sent.deliveries, commit)
+  const isSettled = due.length === 0 && sent.reposted.length === 0
+  const settled = isSettled ? saved.state : await saveSettled(saved, sent, commit)
   return conclude({ evaluation, sent, settled }, options, now)
 }
 
@@ -162,19 +162,39 @@ function conclude(
   now: number,
 ): RunReport {
   const { evaluation, sent, settled } = done
-  const waiting = group(settled.outbox.map((item) => item.notification)).length
+  const waiting = messagesWaiting(settled.outbox.flatMap(dueOf))
   const result = resultOf(config, now, evaluation, { delivered: sent.delivered, waiting, refused: sent.refused })
-  const overdue = settled.outbox.filter((item) => now - item.since > WAITS_TOO_LONG).length
+  const overdue = settled.outbox.filter((item) => now - item.since > WAITS_TOO_LONG)
   const problems = [
     ...sent.problems,
-    ...(overdue > 0
-      ? [`not delivered for more than 15 minutes: ${overdue} of the notifications; is the push server reachable?`]
+    ...(overdue.length > 0
+      ? [
+          `not delivered for more than 15 minutes: ${overdue.length} of the notifications${onChannels(overdue)}; is the push server reachable?`,
+        ]
       : []),
   ]
   logWarnings(io.store, io.log)
   logDecisions(evaluation.decisions, config, io.log)
   logRun(result, problems, io.now() - now, io.log)
   return { result, config, messages: sent.messages, problems, decisions: evaluation.decisions }
+}
+
+/** Where they wait; nothing where there is only the channel `notifly`. */
+function onChannels(items: readonly Outgoing[]): string {
+  const names = [...new Set(items.flatMap((item) => Object.keys(legsOf(item))))]
+  return names.every((name) => name === NOTIFLY) ? '' : ` (on ${names.join(', ')})`
+}
+
+/** An item for each channel that it waits for. */
+function dueOf(item: Outgoing): Due[] {
+  return Object.keys(legsOf(item)).map((channel) => ({ channel, notification: item.notification }))
+}
+
+/** How many messages it takes to tell these. */
+function messagesWaiting(due: readonly Due[]): number {
+  const channels = [...new Set(due.map(({ channel }) => channel))]
+  const factsOf = (name: string) => due.flatMap(({ channel, notification }) => (channel === name ? [notification] : []))
+  return channels.reduce((sum, name) => sum + group(factsOf(name)).length, 0)
 }
 
 function resultOf(config: Config, now: number, evaluation: Evaluation, pushes: RunResult['pushes']): RunResult {
@@ -188,9 +208,8 @@ function resultOf(config: Config, now: number, evaluation: Evaluation, pushes: R
 }
 
 function dryReport({ evaluation, due }: Decision, { config, io }: RunOptions, now: number): RunReport {
-  const groups = group(due)
-  const result = resultOf(config, now, evaluation, { delivered: 0, waiting: groups.length, refused: 0 })
-  const messages = preview(groups, config, now)
+  const result = resultOf(config, now, evaluation, { delivered: 0, waiting: messagesWaiting(due), refused: 0 })
+  const messages = preview(due, config, now)
   logDecisions(evaluation.decisions, config, io.log)
   logRun(result, [], io.now() - now, io.log)
   return { result, config, messages, problems: [], decisions: evaluation.decisions }

@@ -36,9 +36,9 @@ const HOUSE = [
 /** What a run judges with: the same input, the same output. */
 const PURE = [
   /^src\/(model|config|backends|signals|rules|verdict|messages)\//,
-  /^src\/state\/(schema|migrate|outbox|silences|hold-back|maintenance)\.ts$/,
+  /^src\/state\/(schema|migrate|outbox|enqueue|legs|threads|recipients|alert-key|silences|hold-back|maintenance)\.ts$/,
   /^src\/page\/(?!open-page)/,
-  /^src\/push\/notifly\.ts$/,
+  /^src\/push\/(channel|services|text|stranger|write|notifly|ntfy|telegram|slack|discord|teams|pagerduty|alertmanager|webhook)\.ts$/,
   /^src\/scrape\/(page|page-reader|kept-series|sample-line|wanted|select|read|alias-reading|longest-line|gauges|counters|histograms|subjects)\.ts$/,
   /^tools\/simulator\/(engine|arrivals|machine|page|histogram|random|totals)\.ts$/,
   /^tools\/deploy\/(functions|alarms|reach|variables|settings|cost)\.ts$/,

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import yaml from 'js-yaml'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -106,6 +106,60 @@ test('container: entry point and command of the Dockerfile watch until they are 
   await expect.poll(() => inbox.received.length, { timeout: 15_000 }).toBe(1)
   child.kill('SIGTERM')
   await ended
+})
+
+test('container: the compose file builds from the clone, waits for a push on its way, and writes only to its volume', () => {
+  const { services, volumes } = yaml.load(readFileSync('examples/container/compose.yaml', 'utf8')) as Compose
+  const { queuebell, gotify } = services
+  const context = join('examples/container', queuebell.build.context)
+  expect(readdirSync(context)).toContain('package-lock.json')
+  expect(readFileSync(join(context, queuebell.build.dockerfile), 'utf8')).toContain('ENTRYPOINT')
+  expect(queuebell).toMatchObject({ read_only: true, environment: { NOTIFLY_URL: 'http://gotify' } })
+  const mounted = [...queuebell.volumes, ...gotify.volumes].map((volume) => volume.split(':')[0])
+  expect(mounted.sort()).toEqual(Object.keys(volumes).sort())
+})
+
+interface Compose {
+  services: {
+    queuebell: { build: { context: string; dockerfile: string }; volumes: string[] }
+    gotify: { volumes: string[] }
+  }
+  volumes: Record<string, null>
+}
+
+test('container: the image is built from the files of a clone that its ignore file lets through', {
+  tags: ['long'],
+  timeout: 180_000,
+}, async () => {
+  const dockerfile = readFileSync('examples/container/Dockerfile', 'utf8')
+  const letThrough = readFileSync('examples/container/Dockerfile.dockerignore', 'utf8').match(/(?<=^!).*$/gm) ?? []
+  const folder = join(bundles.root, 'clone')
+  for (const name of letThrough) cpSync(name, join(folder, name), { recursive: true })
+  const [build = ''] = dockerfile.split(/^FROM (?!.* AS )/m)
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_)/.test(name)))
+  for (const [, command = ''] of build.matchAll(/^RUN (.*)$/gm))
+    expect(await ran('sh', ['-c', command], { cwd: folder, env: env as Record<string, string> }), command).toBe(0)
+  expect(readdirSync(join(folder, 'dist'))).toContain('queuebell.mjs')
+})
+
+test('Kubernetes: the Deployment runs once, for all that is configured, with its state on a volume', () => {
+  const documents = yaml.loadAll(readFileSync('examples/kubernetes/deployment.yaml', 'utf8')) as Record<
+    string,
+    unknown
+  >[]
+  const deployment = documents.find(({ kind }) => kind === 'Deployment') as { spec: unknown }
+  expect(deployment.spec).toMatchObject({
+    replicas: 1,
+    strategy: { type: 'Recreate' },
+    template: {
+      spec: {
+        containers: [
+          { args: ['invoke', 'all', '--every', '1m'], volumeMounts: [{ name: 'state', mountPath: '/state' }] },
+        ],
+        volumes: [{ name: 'state', persistentVolumeClaim: { claimName: 'queuebell' } }],
+      },
+    },
+  })
 })
 
 test('Kubernetes: one job at a time, never tried again, its arguments are those of the command line', async () => {

@@ -29,10 +29,11 @@ const waiting: Alias[] = PREFIXES.flatMap((prefix) => [
 /** NVIDIA Dynamo, the page of its frontend. All but one series appear with a model or its first request. */
 export const dynamo: BackendTable = {
   signals: {
-    waiting: { from: waiting, core: true },
+    waiting: { from: waiting, core: true, optional: true },
     running: {
       from: PREFIXES.map((prefix) => ({ name: `${prefix}inflight_requests`, less: `${prefix}queued_requests` })),
       core: true,
+      optional: true,
     },
     kv_cache: {
       from: [
@@ -44,20 +45,22 @@ export const dynamo: BackendTable = {
         { name: 'dynamo_component_kvstats_gpu_cache_usage_percent' },
       ],
       combine: 'max',
+      optional: true,
     },
-    ttft: { from: named('time_to_first_token_seconds') },
-    itl: { from: named('inter_token_latency_seconds') },
-    e2e: { from: named('request_duration_seconds') },
-    finished: { from: named('requests_total'), core: true },
+    ttft: { from: named('time_to_first_token_seconds'), optional: true },
+    itl: { from: named('inter_token_latency_seconds'), optional: true },
+    e2e: { from: named('request_duration_seconds'), optional: true },
+    finished: { from: named('requests_total'), core: true, optional: true },
     failed: { from: failed, zeroBeside: 'finished' },
-    prompt_tokens: { from: named('input_sequence_tokens_sum') },
-    generation_tokens: { from: named('output_tokens_total', 'output_sequence_tokens_sum') },
-    prefix_queries: { from: named('input_sequence_tokens_sum') },
-    prefix_hits: { from: named('cached_tokens_sum', 'cached_sequence_length_sum') },
-    steps: { from: named('output_tokens_total') }, // counted while they are generated
-    upstream_health: { from: named('model_ready'), perSubject: true },
+    prompt_tokens: { from: named('input_sequence_tokens_sum'), optional: true },
+    generation_tokens: { from: named('output_tokens_total', 'output_sequence_tokens_sum'), optional: true },
+    prefix_queries: { from: named('input_sequence_tokens_sum'), optional: true },
+    prefix_hits: { from: named('cached_tokens_sum', 'cached_sequence_length_sum'), optional: true },
+    steps: { from: named('output_tokens_total'), optional: true }, // counted while they are generated
+    upstream_health: { from: named('model_ready'), perSubject: true, optional: true },
     admission_rejected: {
       from: [...named('model_rejection_total'), { name: 'dynamo_rejection_request_total' }], // the latter: before 1.6
+      optional: true,
     },
   },
   modelLabels: ['model'],

@@ -45,6 +45,7 @@ export const epp: BackendTable = {
         'inference_pool_per_pod_queue_size',
       ),
       core: true,
+      optional: true,
     },
     running: {
       from: named(
@@ -53,17 +54,20 @@ export const epp: BackendTable = {
         'inference_model_running_requests',
       ),
       core: true,
+      optional: true,
     },
     kv_cache: {
       from: named('llm_d_epp_average_kv_cache_utilization', 'inference_pool_average_kv_cache_utilization'), // a mean
       combine: 'max',
       core: true,
+      optional: true,
     },
     queue_wait: {
       from: named(
         'llm_d_epp_flow_control_request_queue_duration_seconds',
         'inference_extension_flow_control_request_queue_duration_seconds',
       ),
+      optional: true,
     },
     ttft: {
       from: named(
@@ -71,6 +75,7 @@ export const epp: BackendTable = {
         'inference_objective_request_ttft_seconds',
         'inference_model_request_ttft_seconds',
       ),
+      optional: true,
     },
     itl: {
       from: named(
@@ -82,6 +87,7 @@ export const epp: BackendTable = {
         'inference_objective_normalized_time_per_output_token_seconds',
         'normalized_time_per_output_token_seconds',
       ),
+      optional: true,
     },
     e2e: {
       from: named(
@@ -89,19 +95,22 @@ export const epp: BackendTable = {
         'inference_objective_request_duration_seconds',
         'inference_model_request_duration_seconds',
       ),
+      optional: true,
     },
     finished: {
       from: named('llm_d_epp_request_total', 'inference_objective_request_total', 'inference_model_request_total'),
       core: true,
+      optional: true,
     },
     failed: { from: failed, zeroBeside: 'finished' },
-    upstream_health: { from: ready, perSubject: true, core: true },
-    admission_rejected: { from: rejected },
+    upstream_health: { from: ready, perSubject: true, core: true, optional: true },
+    admission_rejected: { from: rejected, optional: true },
     engine_state_stale: {
       from: ['llm_d_epp_datalayer', 'llm_d_inference_scheduler_datalayer'].map((prefix) => ({
         name: `${prefix}_poll_errors_total`,
         plus: [`${prefix}_extract_errors_total`],
       })),
+      optional: true,
     },
   },
   modelLabels: ['model_name'],

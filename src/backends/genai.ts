@@ -19,15 +19,15 @@ function tokens(type: string): Alias[] {
  */
 export const genai: BackendTable = {
   signals: {
-    ttft: { from: seconds('server_time_to_first_token') },
-    itl: { from: seconds('server_time_per_output_token') },
-    e2e: { from: durations, core: true },
-    finished: { from: counts, core: true },
+    ttft: { from: seconds('server_time_to_first_token'), optional: true },
+    itl: { from: seconds('server_time_per_output_token'), optional: true },
+    e2e: { from: durations, core: true, optional: true },
+    finished: { from: counts, core: true, optional: true },
     failed: { from: counts.map((alias) => ({ ...alias, not: { error_type: [''] } })), zeroBeside: 'finished' },
-    prompt_tokens: { from: tokens('input') },
-    generation_tokens: { from: tokens('output') },
-    prefix_queries: { from: tokens('input') },
-    prefix_hits: { from: tokens('cached_input') },
+    prompt_tokens: { from: tokens('input'), optional: true },
+    generation_tokens: { from: tokens('output'), optional: true },
+    prefix_queries: { from: tokens('input'), optional: true },
+    prefix_hits: { from: tokens('cached_input'), optional: true },
   },
   modelLabels: ['gen_ai_request_model', 'gen_ai_original_model', 'gen_ai_response_model'],
   repeats: [],

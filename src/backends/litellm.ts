@@ -23,11 +23,14 @@ const REQUESTS = 'litellm_proxy_total_requests_metric_total'
  */
 export const litellm: BackendTable = {
   signals: {
-    running: { from: [{ name: 'litellm_in_flight_requests' }], core: true },
-    ttft: { from: [{ name: 'litellm_llm_api_time_to_first_token_metric' }] }, // of streams alone
-    itl: { from: [{ name: 'litellm_deployment_latency_per_output_token' }] },
-    e2e: { from: [{ name: 'litellm_request_total_latency_metric' }, { name: 'litellm_llm_api_latency_metric' }] },
-    finished: { from: [{ name: REQUESTS }, { name: 'litellm_requests_metric_total' }], core: true },
+    running: { from: [{ name: 'litellm_in_flight_requests' }], core: true, optional: true },
+    ttft: { from: [{ name: 'litellm_llm_api_time_to_first_token_metric' }], optional: true }, // of streams alone
+    itl: { from: [{ name: 'litellm_deployment_latency_per_output_token' }], optional: true },
+    e2e: {
+      from: [{ name: 'litellm_request_total_latency_metric' }, { name: 'litellm_llm_api_latency_metric' }],
+      optional: true,
+    },
+    finished: { from: [{ name: REQUESTS }, { name: 'litellm_requests_metric_total' }], core: true, optional: true },
     failed: {
       from: [
         { name: 'litellm_proxy_failed_requests_metric_total', oneOf: SERVER_FAULTS, among: true },
@@ -35,13 +38,14 @@ export const litellm: BackendTable = {
       ],
       zeroBeside: 'finished',
     },
-    prompt_tokens: { from: [{ name: 'litellm_input_tokens_metric_total' }] },
-    generation_tokens: { from: [{ name: 'litellm_output_tokens_metric_total' }] },
+    prompt_tokens: { from: [{ name: 'litellm_input_tokens_metric_total' }], optional: true },
+    generation_tokens: { from: [{ name: 'litellm_output_tokens_metric_total' }], optional: true },
     upstream_health: {
       // 0 healthy, 1 partial, 2 complete outage
       from: [{ name: 'litellm_deployment_state', states: { '0': 1, '1': 0.5, '2': 0 } }],
       perSubject: true,
       core: true,
+      optional: true,
     },
   },
   modelLabels: ['requested_model', 'model', 'litellm_model_name'],

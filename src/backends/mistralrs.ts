@@ -5,28 +5,30 @@ const named = (...names: readonly string[]): Alias[] => names.map((name) => ({ n
 /** mistral.rs 0.8 and newer. Its prefix cache is counted in sequences, which says nothing about tokens. */
 export const mistralrs: BackendTable = {
   signals: {
-    waiting: { from: named('sequences_waiting'), core: true },
-    running: { from: named('sequences_running'), core: true },
+    waiting: { from: named('sequences_waiting'), core: true, optional: true },
+    running: { from: named('sequences_running'), core: true, optional: true },
     kv_cache: {
       from: [{ name: 'mistralrs_kv_cache_blocks_used', of: 'mistralrs_kv_cache_blocks_total' }],
       combine: 'max',
+      optional: true,
     },
-    ttft: { from: named('time_to_first_token_seconds') },
-    itl: { from: named('inter_token_latency_seconds') },
-    e2e: { from: [{ name: 'http_request_duration_seconds', labels: { path: ['/v1/*'] } }] },
-    finished: { from: named('sequences_completed_total') },
+    ttft: { from: named('time_to_first_token_seconds'), optional: true },
+    itl: { from: named('inter_token_latency_seconds'), optional: true },
+    e2e: { from: [{ name: 'http_request_duration_seconds', labels: { path: ['/v1/*'] } }], optional: true },
+    finished: { from: named('sequences_completed_total'), optional: true },
     failed: {
       from: named('sequences_completed_total').map((alias) => ({ ...alias, labels: { reason: ['error'] } })),
       zeroBeside: 'finished',
     },
-    preemptions: { from: named('paged_preemptions_total') },
-    prompt_tokens: { from: named('prefill_tokens_processed_total') },
-    generation_tokens: { from: named('decode_tokens_processed_total') },
+    preemptions: { from: named('paged_preemptions_total'), optional: true },
+    prompt_tokens: { from: named('prefill_tokens_processed_total'), optional: true },
+    generation_tokens: { from: named('decode_tokens_processed_total'), optional: true },
     steps: {
       from: named('decode_tokens_processed_total').map((alias) => ({
         ...alias,
         plus: ['mistralrs_prefill_tokens_processed_total'],
       })),
+      optional: true,
     },
   },
   modelLabels: ['model'],

@@ -7,15 +7,16 @@ const MILLISECONDS = 1e3
 /** Ray Serve, the page of a node's metrics agent; the engine's own names on it are read by `vllm`. */
 export const rayServe: BackendTable = {
   signals: {
-    waiting: { from: named('deployment_queued_queries'), core: true },
-    running: { from: named('replica_processing_queries', 'num_ongoing_http_requests'), core: true },
+    waiting: { from: named('deployment_queued_queries'), core: true, optional: true },
+    running: { from: named('replica_processing_queries', 'num_ongoing_http_requests'), core: true, optional: true },
     e2e: {
       from: named('deployment_processing_latency_ms', 'http_request_latency_ms').map((alias) => ({
         ...alias,
         per: MILLISECONDS,
       })),
+      optional: true,
     },
-    finished: { from: named('num_http_requests_total', 'num_http_requests'), core: true },
+    finished: { from: named('num_http_requests_total', 'num_http_requests'), core: true, optional: true },
     failed: {
       from: named('num_http_error_requests_total', 'num_http_error_requests').map((alias) => ({
         ...alias,
@@ -24,7 +25,7 @@ export const rayServe: BackendTable = {
       })),
       zeroBeside: 'finished',
     },
-    upstream_health: { from: named('deployment_replica_healthy'), perSubject: true, core: true },
+    upstream_health: { from: named('deployment_replica_healthy'), perSubject: true, core: true, optional: true },
   },
   modelLabels: [],
   repeats: [],

@@ -6,14 +6,14 @@ import type { BackendTable } from '../model/backend.ts'
  */
 export const router: BackendTable = {
   signals: {
-    running: { from: [{ name: 'vllm:num_requests_running' }], core: true },
-    hit_share: { from: [{ name: 'vllm:gpu_prefix_cache_hit_rate', off: [-1] }], combine: 'max' },
-    e2e: { from: [{ name: 'vllm:request_latency_seconds' }] },
-    finished: { from: [{ name: 'vllm:request_latency_seconds_count' }], core: true },
+    running: { from: [{ name: 'vllm:num_requests_running' }], core: true, optional: true },
+    hit_share: { from: [{ name: 'vllm:gpu_prefix_cache_hit_rate', off: [-1] }], combine: 'max', optional: true },
+    e2e: { from: [{ name: 'vllm:request_latency_seconds' }], optional: true },
+    finished: { from: [{ name: 'vllm:request_latency_seconds_count' }], core: true, optional: true },
     failed: { from: [{ name: 'vllm:request_errors_total' }], zeroBeside: 'finished' },
-    prompt_tokens: { from: [{ name: 'vllm:input_tokens_total' }] },
-    generation_tokens: { from: [{ name: 'vllm:output_tokens_total' }] },
-    upstream_health: { from: [{ name: 'vllm:healthy_pods_total' }], perSubject: true, core: true },
+    prompt_tokens: { from: [{ name: 'vllm:input_tokens_total' }], optional: true },
+    generation_tokens: { from: [{ name: 'vllm:output_tokens_total' }], optional: true },
+    upstream_health: { from: [{ name: 'vllm:healthy_pods_total' }], perSubject: true, core: true, optional: true },
   },
   modelLabels: ['model'],
   repeats: [],

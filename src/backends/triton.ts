@@ -14,15 +14,16 @@ const mean = (name: string): Alias => ({ name, count: 'nv_inference_request_succ
  */
 export const triton: BackendTable = {
   signals: {
-    waiting: { from: [requests('waiting'), { name: 'nv_inference_pending_request_count' }] },
-    running: { from: [requests('scheduled')] },
+    waiting: { from: [requests('waiting'), { name: 'nv_inference_pending_request_count' }], optional: true },
+    running: { from: [requests('scheduled')], optional: true },
     kv_cache: {
       from: [{ name: 'nv_trt_llm_kv_cache_block_metrics', labels: { kv_cache_block_type: ['fraction'] } }],
       combine: 'max',
+      optional: true,
     },
-    queue_wait: { from: [mean('nv_inference_queue_duration_us')] },
-    ttft: { from: [{ name: 'nv_inference_first_response_histogram_ms', per: MILLISECONDS }] }, // the first response
-    e2e: { from: [mean('nv_inference_request_duration_us')] },
+    queue_wait: { from: [mean('nv_inference_queue_duration_us')], optional: true },
+    ttft: { from: [{ name: 'nv_inference_first_response_histogram_ms', per: MILLISECONDS }], optional: true }, // the first response
+    e2e: { from: [mean('nv_inference_request_duration_us')], optional: true },
     finished: { from: [{ name: 'nv_inference_request_success' }], core: true },
     failed: { from: [{ name: 'nv_inference_request_failure', not: { reason: ['CANCELED'] } }], zeroBeside: 'finished' },
     steps: {
@@ -30,6 +31,7 @@ export const triton: BackendTable = {
         { name: 'nv_trt_llm_general_metrics', labels: { general_type: ['iteration_counter'] } },
         { name: 'nv_inference_exec_count' },
       ],
+      optional: true,
     },
   },
   modelLabels: ['model'],

@@ -144,6 +144,7 @@ async function generate(asking: Asking, place: Place, think: false | null = fals
       canary_load: phases.load,
       canary_prefill: phases.prefill,
       canary_decode: phases.decode,
+      vram_share: place.vramShare,
     },
     phases.faults,
   )

@@ -22,10 +22,20 @@ const FUNCTIONS = [...BACKENDS, 'heartbeat-receive', 'page', 'all'] as const
 
 /** Every command with its options: help, parsing and what npm may swallow all follow from here. */
 export const COMMANDS = {
+  init: {
+    takes: '',
+    about: 'writes a first .env by asking: an address, a push server, a test push',
+    options: {},
+    more: ['Answers may be piped in, one a line. An .env that is there is never touched.'],
+  },
   doctor: {
-    takes: '<function>',
-    about: 'what each rule reads, found or missing',
+    takes: '[function | address]',
+    about: 'what is configured, what each rule reads, what is wrong and what to do',
     options: { push: { meaning: 'sends a test push' } },
+    more: [
+      'Without a function all that is configured is checked. With an address, http://10.0.0.5:8000,',
+      'it finds out what answers there and prints the lines for .env.',
+    ],
   },
   invoke: {
     takes: '<function>',

@@ -13,12 +13,14 @@ import { doctor } from './doctor.ts'
 import { doctorPage } from './doctor-page.ts'
 import { loadEnvFile } from './env-file.ts'
 import { parseListen, type Serving } from './http-server.ts'
+import { doctorAddress } from './identify.ts'
+import { init } from './init.ts'
 import { type InvokeOptions, invoke } from './invoke.ts'
 import { serve } from './receive.ts'
 import { servePage } from './serve-page.ts'
 import { silence } from './silence.ts'
 import { swallowed } from './swallowed.ts'
-import { version } from './version.ts'
+import { typed, version } from './version.ts'
 
 /** The command line. @returns the exit code. */
 export async function runCommand(args: string[]): Promise<number> {
@@ -31,6 +33,10 @@ export async function runCommand(args: string[]): Promise<number> {
   const lost = swallowed(command, flagsOf(command), args.slice(args.indexOf(command) + 1), process.env)
   if (lost !== undefined) return failed(lost)
   switch (command) {
+    case 'init':
+      return words.length > 0
+        ? misused(`init takes nothing after it: ${words.join(' ')}`, 'init')
+        : init('.env', process.stdin)
     case 'doctor':
       return doctorOf(words, options)
     case 'invoke':
@@ -45,14 +51,26 @@ export async function runCommand(args: string[]): Promise<number> {
 type Given = Extract<CommandLine, { kind: 'command' }>
 
 async function doctorOf([name, ...more]: string[], options: Given['options']): Promise<number> {
-  if (name === undefined) return misused('doctor needs the name of a function', 'doctor')
+  const push = { push: options.push === true }
   if (more.length > 0) return misused(`doctor takes one function, and nothing after it: ${more.join(' ')}`, 'doctor')
-  if (!isFunction(name) || name === 'all')
-    return misused(`there is no function ${name}${nearestFunction(name)}`, 'doctor')
+  if (name === undefined) return (await loadVariables()) ?? doctorAll(push)
+  if (isAddress(name)) return doctorAddress(name)
+  if (!isFunction(name)) return misused(`there is no function ${name}${nearestFunction(name)}`, 'doctor')
   if (name === 'heartbeat-receive')
     return misused('heartbeat-receive has nothing to check: it waits for its workers', 'doctor')
   if (name === 'page') return (await loadVariables()) ?? doctorPage()
-  return (await loadVariables()) ?? doctor(name, { push: options.push === true })
+  return (await loadVariables()) ?? (name === 'all' ? doctorAll(push) : doctor(name, push))
+}
+
+/** A URL, or a host with its port. */
+function isAddress(word: string): boolean {
+  return /^https?:\/\//i.test(word) || /^(\[[\da-f:]+\]|[\w.-]+):\d+(\/|$)/i.test(word)
+}
+
+/** All that is configured; where nothing is, that is the problem. */
+async function doctorAll(options: { push: boolean }): Promise<number> {
+  const backends = configuredBackends(process.env)
+  return backends.length === 0 ? failed(NOTHING_CONFIGURED) : doctor(backends, options)
 }
 
 async function invokeOf([name, ...more]: string[], options: Given['options']): Promise<number> {
@@ -83,7 +101,7 @@ async function invokeAll(options: Given['options']): Promise<number> {
 
 const NOTHING_CONFIGURED = [
   'nothing is configured to watch: there is no VLLM_ENDPOINTS nor that of another function, in the environment or in .env.',
-  'npm run init writes a first .env; npm run doctor -- http://10.0.0.5:8000 says what answers at an address.',
+  `${typed('init')} writes a first .env; ${typed('doctor http://10.0.0.5:8000')} says what answers at an address.`,
 ].join('\n')
 
 function invokeOptions(options: Given['options']): InvokeOptions {

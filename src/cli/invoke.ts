@@ -94,7 +94,8 @@ async function once(config: Config, options: InvokeOptions): Promise<number> {
     if (options.json) {
       console.log(options.json === 'lines' ? JSON.stringify(report.result) : JSON.stringify(report.result, null, 2))
       // Without a push server a push goes to whoever sits here, beside the result.
-      if (!config.push) for (const message of report.messages) console.error(frame(message.title, message.body))
+      if (config.channels.length === 0)
+        for (const message of report.messages) console.error(frame(message.title, message.body))
     } else {
       console.log(renderRun(report.result, report.config))
       if (options.why) console.log(`\n${renderDecisions(report.decisions)}`)
@@ -132,6 +133,6 @@ function hints(config: Config): string[] {
           ]),
     )
   }
-  if (!config.push) lines.push('No NOTIFLY_URL is set: pushes are printed here.')
+  if (config.channels.length === 0) lines.push('No NOTIFLY_URL is set: pushes are printed here.')
   return lines.length > 0 ? [...lines, ''] : []
 }

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { endWithReader } from './closed-pipe.ts'
 import { runCommand } from './commands.ts'
 

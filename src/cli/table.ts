@@ -1,8 +1,9 @@
 import { formatDuration } from '../config/duration.ts'
 import { BREACH_SIGNS, UNITS } from '../config/units.ts'
+import { tellFailure } from '../messages/failure-line.ts'
 import { sanitizeText } from '../messages/sanitize.ts'
+import type { Backend } from '../model/backend.ts'
 import type { Config, Endpoint } from '../model/config.ts'
-import { briefly } from '../model/failure.ts'
 import type { DerivedSignal } from '../model/notification.ts'
 import type { EndpointResult, RunResult } from '../model/result.ts'
 import type { Rule, RuleUnit } from '../model/rule.ts'
@@ -46,7 +47,7 @@ export function renderRun(result: RunResult, config: Config): string {
     ]),
   ]
   const { delivered, waiting, refused } = result.pushes
-  const below = result.endpoints.flatMap(linesBelow)
+  const below = result.endpoints.flatMap((endpoint) => linesBelow(endpoint, result.backend))
   return [
     head,
     '',
@@ -54,7 +55,7 @@ export function renderRun(result: RunResult, config: Config): string {
     ...(below.length > 0 ? ['', ...below] : []),
     '',
     // Without a push server a push is only printed here: nobody has been told.
-    `pushes: ${delivered} ${config.push ? 'delivered' : 'printed'}, ${waiting} waiting, ${refused} refused`,
+    `pushes: ${delivered} ${config.channels.length > 0 ? 'delivered' : 'printed'}, ${waiting} waiting, ${refused} refused`,
   ].join('\n')
 }
 
@@ -89,10 +90,11 @@ export function align(rows: readonly (readonly string[])[]): string {
     .join('\n')
 }
 
-function linesBelow(endpoint: EndpointResult): string[] {
+function linesBelow(endpoint: EndpointResult, backend: Backend): string[] {
   const { failure, notes } = endpoint
+  const told = failure && tellFailure(failure, backend)
   return [
-    ...(failure === undefined ? [] : [`${endpoint.name}: ${briefly(failure)} at ${endpoint.url}`]),
+    ...(told ? [`${endpoint.name}: ${told.what} at ${endpoint.url}`, `  ${told.todo}`] : []),
     ...(notes ?? []).map((note) => `${endpoint.name}: ${note}`),
   ]
 }

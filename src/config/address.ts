@@ -56,11 +56,11 @@ export function address(mayBe: string, example: string, { fetched = true } = {})
 
 /**
  * Where the metrics lie: an address without a path, or whose path ends in `/`, gets `metrics` appended, or what its server
- * calls it; any other stays as it stands.
+ * calls it; any other, `/metrics/` too, stays as it stands.
  */
 export function metricsUrl(url: URL, path = 'metrics'): string {
   const page = new URL(url)
-  if (page.pathname.endsWith('/')) page.pathname += path
+  if (page.pathname.endsWith('/') && !page.pathname.endsWith('/metrics/')) page.pathname += path
   return page.href
 }
 

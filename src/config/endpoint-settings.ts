@@ -1,7 +1,8 @@
 import { type Backend, prefixOf } from '../model/backend.ts'
-import type { Endpoint, MaintenanceWindow } from '../model/config.ts'
+import { type ChannelConfig, type Endpoint, type MaintenanceWindow, NOTIFLY } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
 import { type Credentials, metricsUrl } from './address.ts'
+import { namedChannels } from './channels.ts'
 import { type Environment, type Found, find, namesFor, read } from './environment.ts'
 import { readReach } from './reach.ts'
 import { type EndpointSetting, endpointSettings, GENERAL, PER_ENDPOINT } from './settings.ts'
@@ -69,6 +70,26 @@ export function readMaintenance(
   if (!windows) return undefined
   const zone = read(env, 'TIMEZONE', GENERAL.TIMEZONE)
   return windows.map((window) => (window.kind === 'weekly' ? { ...window, zone: window.zone ?? zone } : window))
+}
+
+/**
+ * The channels that `PUSH` names for one endpoint, looked up as a rule's setting is; `undefined` where it names none.
+ * @param scopes none: those of the function.
+ */
+export function channelsFor(
+  env: Environment,
+  backend: Backend,
+  scopes: readonly string[],
+  channels: readonly ChannelConfig[],
+): string[] | undefined {
+  const name = [...namesFor(backend, scopes, 'PUSH'), 'PUSH'].find((one) => env.texts.has(one))
+  if (name === undefined) return undefined
+  if (name === 'PUSH' && channels.every((channel) => channel.name === NOTIFLY)) {
+    // Scripts have a variable of this name, too.
+    env.warnings.add('PUSH names channels, but no PUSH_<NAME> declares one: it is not used')
+    return undefined
+  }
+  return namedChannels(env, name, env.texts.get(name) ?? '', channels)
 }
 
 /** The one setting that may stand for every backend, as those of rules may. */

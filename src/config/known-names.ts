@@ -1,5 +1,6 @@
 import { BACKENDS, type Backend, prefixOf } from '../model/backend.ts'
 import { RULE_IDS, rulesOf } from '../rules/rules.ts'
+import { isChannelVariable } from './channels.ts'
 import { type Environment, unquoted, variableOf } from './environment.ts'
 import { isForeign } from './foreign-names.ts'
 import { endpointSettings, GENERAL, RULE_ENDINGS } from './settings.ts'
@@ -36,6 +37,7 @@ const EXACT: ReadonlySet<string> = new Set([
   'METRICS_URL',
   'OLLAMA_URL',
   'HEARTBEAT_WORKERS',
+  'PUSH',
   ...ruleSettings(RULE_IDS),
   ...BACKENDS.flatMap((backend) => {
     const lists = backend === 'heartbeat-check' ? [] : ['ENDPOINTS', 'TARGETS']
@@ -133,7 +135,7 @@ function scopesOf(env: Variables): AllScopes {
 }
 
 function isKnown(name: string, all: AllScopes): boolean {
-  if (EXACT.has(name)) return true
+  if (EXACT.has(name) || isChannelVariable(name)) return true
   return [...all].some(([prefix, scopes]) => {
     if (!name.startsWith(`${prefix}_`)) return false
     const rest = name.slice(prefix.length + 1)

@@ -2,15 +2,15 @@ import { type Backend, prefixOf } from '../model/backend.ts'
 import type { Config, Discovery, Endpoint, Source, Target } from '../model/config.ts'
 import type { Fallible } from '../model/fallible.ts'
 import type { Rule } from '../model/rule.ts'
-import { readEndpointSettings, requireModel } from './endpoint-settings.ts'
+import { channelsByDefault, readChannels } from './channels.ts'
+import { channelsFor, readEndpointSettings, requireModel } from './endpoint-settings.ts'
 import { checkNames, type Named, type NamedEndpoints, readEndpoints } from './endpoints.ts'
 import { type Environment, environmentOf, isSet, namesFor, read, variableOf } from './environment.ts'
 import { refuseMisspelt, takeOffQuotes } from './known-names.ts'
 import { readPageLinks } from './page.ts'
-import { readPush } from './push-server.ts'
 import { readOutward } from './reach.ts'
 import { readWorkers } from './receiver.ts'
-import { type RuleSettings, readRuleSettings, rulesBy } from './rule-settings.ts'
+import { GROUP_ITSELF, type RuleSettings, readRuleSettings, rulesBy } from './rule-settings.ts'
 import { GENERAL } from './settings.ts'
 import { readStatePlace } from './state-place.ts'
 
@@ -29,13 +29,17 @@ export function parseConfig(
   takeOffQuotes(env, variables)
   const { named, incomplete, usedDefault, sources } =
     backend === 'heartbeat-check' ? readBeats(env) : readEndpoints(env, backend, options.lambda, options.found)
-  const scopes = new Set(named.flatMap((endpoint) => scopesOf(endpoint)))
+  const groups = groupsOf(named, sources)
+  const scopes = new Set([...named.flatMap((endpoint) => scopesOf(endpoint)), ...groups.map(variableOf)])
   const settings = readRuleSettings(env, backend, scopes, incomplete)
-  const endpoints = endpointsOf(env, backend, named, settings)
+  const channels = readChannels(env, options.lambda)
+  const endpoints = endpointsOf(env, backend, named, settings).map((endpoint, i) => {
+    const own = channelsFor(env, backend, scopesOf(named[i] ?? endpoint), channels)
+    return own ? { ...endpoint, channels: own } : endpoint
+  })
   if (named.length === 0 && sources.length === 0)
     requireModel(env, backend, [readEndpointSettings(env, backend, [], undefined)])
   requireModel(env, backend, endpoints)
-  const push = readPush(env, options.lambda)
   const outward = readOutward(env)
   const state = readStatePlace(env, options.lambda, outward)
   const general = readGeneral(env)
@@ -48,7 +52,8 @@ export function parseConfig(
   const config: Config = {
     backend,
     endpoints,
-    push,
+    channels,
+    heard: channelsFor(env, backend, [], channels) ?? channelsByDefault(channels),
     state,
     ...general,
     ...outward,
@@ -56,6 +61,7 @@ export function parseConfig(
     warnings: [...env.warnings],
     ...(usedDefault ? { usedDefault } : {}),
     ...(page ? { page } : {}),
+    ...poolsOf(env, backend, settings, groups),
   }
   if (!discovery) return { ok: true, config }
   const expand = (found: readonly Target[]) => parseConfig(backend, variables, { ...options, found })
@@ -159,6 +165,23 @@ function withoutObjective(rules: Rule[]): Rule[] {
   const known = withoutSlo.get(rules) ?? rules.filter(({ id }) => id !== 'slo')
   withoutSlo.set(rules, known)
   return known
+}
+
+/** Groups of replicas, and names that stand for one although nothing may be found under them. */
+function groupsOf(named: readonly Named[], sources: readonly Source[]): string[] {
+  const found = named.flatMap(({ group }) => group ?? [])
+  return [...new Set([...found, ...sources.flatMap((source) => (source.kind === 'dns' ? [source.group] : []))])]
+}
+
+function poolsOf(
+  env: Environment,
+  backend: Backend,
+  settings: RuleSettings,
+  groups: readonly string[],
+): Pick<Config, 'pools'> {
+  const rulesOf = rulesBy(env, backend, settings)
+  const pools = groups.flatMap((group) => rulesOf([variableOf(group)], GROUP_ITSELF).map((rule) => ({ group, rule })))
+  return pools.length === 0 ? {} : { pools }
 }
 
 /** The variable parts of an endpoint, most specific first: `CHAT_A`, `CHAT`. */

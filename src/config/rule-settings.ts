@@ -73,6 +73,8 @@ export function rulesBy(
   }
 }
 
+/** Instead of a number of siblings: the rules of a group as a whole. */
+export const GROUP_ITSELF = -1
 /** More endpoints in a group than this switch no rule on. */
 const LARGEST_GROUP = Math.max(...RULE_IDS.map((id) => specOf(id).groupOf ?? 0))
 
@@ -84,7 +86,8 @@ function rulesAt(
   siblings: number,
 ): Rule[] {
   return rulesOf(backend).flatMap((id) => {
-    if (siblings < (specOf(id).groupOf ?? 0)) return []
+    if ((specOf(id).ofGroup === true) !== (siblings === GROUP_ITSELF)) return []
+    if (siblings < (specOf(id).groupOf ?? siblings)) return []
     const rule = ruleOf(
       env,
       id,

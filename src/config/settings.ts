@@ -33,6 +33,11 @@ const link = value('an http or https address', (text) =>
   /^https?:\/\/[^/?#@\s]+([/?#]\S*)?$/i.test(text) && URL.canParse(text) ? text : undefined,
 )
 
+/** Tokens of services may hold what a header does not: they go into a path, a body or a key. */
+const secretLine = asSecret(line('a token on one line', /^[\x21-\x7e]{1,4096}$/))
+const channelName = value('the name of a channel, small letters and digits', (text) =>
+  /^[a-z0-9]+$/i.test(text) ? text.toLowerCase() : undefined,
+)
 const proxyAddress: Value<URL> = {
   ...value('the http address of a proxy, such as http://proxy.corp.example:3128', (text) => {
     const address = /^[a-z]+:\/\//i.test(text) ? text : `http://${text}`
@@ -54,7 +59,7 @@ export const GENERAL = {
   NOTIFLY_URL: setting(
     pushAddress,
     undefined,
-    'push server: its base address, a sub-path and a slash at the end allowed. Without it a local run prints the push; in Lambda it is required',
+    'push server: its base address, a sub-path and a slash at the end allowed. Without it, and without `PUSH_<NAME>`, a local run prints the push; in Lambda one of them is required',
   ),
   NOTIFLY_TOKEN: setting(token, undefined, 'app token of the push server (secret)'),
   NOTIFLY_AUTH: setting(
@@ -199,9 +204,40 @@ export const PER_ENDPOINT = {
   RUNBOOK_URL: setting(link, undefined, 'opened by a tap on the message'),
   DASHBOARD_URL: setting(link, undefined, 'the same, where no runbook is set'),
   MAINTENANCE: setting(maintenance, undefined, 'times of planned work, before those of `MAINTENANCE`'),
+  PUSH: setting(
+    line('names of channels, separated by commas', /^[A-Za-z0-9,\s]+$/),
+    undefined,
+    'channels that hear of it, by name; looked up as `PUSH` too',
+    'all but fallbacks',
+  ),
 } as const
 
 export type EndpointSetting = keyof typeof PER_ENDPOINT
+
+/** What follows the name of a channel, `PUSH_<NAME>`; that itself is `<service>+<url>`. */
+export const CHANNEL = {
+  TOKEN: setting(
+    secretLine,
+    undefined,
+    "the channel's token, key or signing secret, or `user:password`: see `docs/push.md` (secret)",
+  ),
+  MIN_PRIORITY: setting(
+    whole(0, 10),
+    0,
+    'what begins below this priority, or becomes worse below it, is not told on this channel',
+    '`0`',
+  ),
+  LANGUAGE: setting(choice(['en', 'ru']), undefined, 'language of its messages', 'as `ALERT_LANGUAGE`'),
+  TLS_CA: setting(pemFile, undefined, 'as `TLS_CA`, for this channel'),
+  TLS_CERT: setting(pemFile, undefined, 'as `TLS_CERT`, for this channel'),
+  TLS_KEY: setting(pemFile, undefined, 'as `TLS_KEY`, for this channel'),
+  TLS_SKIP_VERIFY: setting(yesOrNo, undefined, 'as `TLS_SKIP_VERIFY`, for this channel'),
+  FALLBACK: setting(
+    channelName,
+    undefined,
+    'name of the channel that takes what this one could not take; unless `PUSH` names it, it gets nothing else',
+  ),
+} as const
 
 /** What follows a rule's name in its variables. `LIMIT` and `CLEAR` are read by `limits.ts`: they depend on the rule's unit. */
 export const RULE_SETTINGS = {
@@ -219,7 +255,7 @@ export type RuleEnding = (typeof RULE_ENDINGS)[number]
 
 /** The per-endpoint variables that mean something for a backend. */
 export function endpointSettings(backend: Backend): EndpointSetting[] {
-  const links = ['RUNBOOK_URL', 'DASHBOARD_URL', 'MAINTENANCE'] as const
+  const links = ['RUNBOOK_URL', 'DASHBOARD_URL', 'MAINTENANCE', 'PUSH'] as const
   if (backend === 'heartbeat-check') return ['FLAPS', ...links]
   const tls = ['TLS_CA', 'TLS_CERT', 'TLS_KEY', 'TLS_SKIP_VERIFY', 'PROXY'] as const
   const all = ['BEARER_TOKEN', 'BASIC_AUTH', 'TIMEOUT', 'FLAPS', ...tls, ...links] as const

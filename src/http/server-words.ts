@@ -22,18 +22,22 @@ export function toWords(text: string, secrets: readonly string[]): string | unde
   return words === '' ? undefined : words
 }
 
-async function opening(body: ReadableStream<Uint8Array> | null): Promise<string> {
+/** The beginning of a body as text, as far as it comes in time. What is left of it is let go of. Never throws. */
+export async function opening(
+  body: ReadableStream<Uint8Array> | null,
+  { most = MOST_BYTES, patience = PATIENCE_MS }: { most?: number; patience?: number } = {},
+): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   const read = async (signal: AbortSignal) => {
     for await (const chunk of chunksOf(body, signal)) {
       text += decoder.decode(chunk, { stream: true })
-      if (text.length >= MOST_BYTES) return
+      if (text.length >= most) return
     }
   }
   // The status is what counts; an error text that was cut short is used as far as it came.
-  await withDeadline(PATIENCE_MS, read).catch(() => {})
-  return text.slice(0, MOST_BYTES)
+  await withDeadline(patience, read).catch(() => {})
+  return text.slice(0, most)
 }
 
 /** `{"error": {"message": …}}`, `{"error": …}`, `{"errorDescription": …}`, `{"detail": …}` and their like. */
@@ -68,6 +72,7 @@ const NAMES = [
   'error',
   'errors',
   'title',
+  'description',
 ]
 
 function fromHtml(text: string): string | undefined {

@@ -1,4 +1,4 @@
-import type { Config, Outward, PushServer } from '../model/config.ts'
+import type { Config, Outward } from '../model/config.ts'
 import type { Reach, TlsFiles } from '../model/reach.ts'
 import type { Ways } from './connections.ts'
 
@@ -18,10 +18,9 @@ export function outwardWays({ proxies, tls }: Outward): Ways {
 }
 
 /** The ways to push servers, each with its own TLS settings. */
-export function pushWays({ proxies, tls }: Outward, servers: readonly (PushServer | undefined)[]): Ways {
-  const own = new Map(
-    servers.flatMap((server) => (server?.tls ? [[new URL(server.url).origin, server.tls] as const] : [])),
-  )
+export function pushWays({ proxies, tls, channels }: Outward & Pick<Config, 'channels'>): Ways {
+  const servers = channels.flatMap((channel) => [channel, ...(channel.fallback ? [channel.fallback] : [])])
+  const own = new Map(servers.flatMap(({ url, tls }) => (tls ? [[new URL(url).origin, tls] as const] : [])))
   const tlsOf = (origin: string) => own.get(origin) ?? tls
   const reachOf = (origin: string): Reach | undefined => {
     const found = tlsOf(origin)
@@ -32,7 +31,8 @@ export function pushWays({ proxies, tls }: Outward, servers: readonly (PushServe
 
 /** Every TLS setting of a configuration, each once. */
 export function tlsSettings(config: Config): TlsFiles[] {
-  const { tls, push, endpoints } = config
-  const all = [tls, push?.tls, push?.fallback?.tls, ...endpoints.map(({ reach }) => reach?.tls)]
+  const { tls, channels, endpoints } = config
+  const ofPushes = channels.flatMap((channel) => [channel.tls, channel.fallback?.tls])
+  const all = [tls, ...ofPushes, ...endpoints.map(({ reach }) => reach?.tls)]
   return [...new Map(all.flatMap((one) => (one ? [[JSON.stringify(one), one] as const] : []))).values()]
 }

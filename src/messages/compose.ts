@@ -44,8 +44,14 @@ export function compose(group: readonly Notification[], language: Language, opti
 }
 
 function draftOf(notifications: readonly Notification[], catalogue: Catalogue, options: ComposeOptions): Draft {
-  const sanitized = sanitizeAll(notifications, options.markdown)
-  if (isOutage(notifications)) return outageMessage(sanitized, catalogue, options.now)
+  // A group that is gone says so for its replicas; several that an outage took are told as that outage.
+  const pools = notifications.filter(({ rule }) => rule === 'pool')
+  const rest = notifications.filter(({ rule }) => rule !== 'pool')
+  if (pools.length === 1 && rest.every(({ rule }) => rule === 'down'))
+    return endpointMessage(sanitizeAll(pools, options.markdown), catalogue, options.now)
+  const told = pools.length > 1 && isOutage(rest) ? rest : notifications
+  const sanitized = sanitizeAll(told, options.markdown)
+  if (isOutage(told)) return outageMessage(sanitized, catalogue, options.now)
   const endpoints = new Set(notifications.map(({ endpoint }) => endpoint)).size
   return endpoints > 1 ? digest(sanitized, catalogue, options.now) : endpointMessage(sanitized, catalogue, options.now)
 }

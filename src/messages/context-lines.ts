@@ -19,6 +19,7 @@ export function contextLines(notifications: readonly Notification[], main: Notif
     lines.push(lineOf(catalogue.line.otherNumbers(otherNumbers(notifications, main, context)), 5))
     lines.push(lineOf(context.gpu && catalogue.line.gpu(context.gpu), 6))
   }
+  lines.push(lineOf(context?.partlyOut && catalogue.line.partlyOut(context.partlyOut), 5))
   if (context?.canary && isCanaryRule(main)) {
     if (main.rule !== 'cold_load') lines.push(lineOf(catalogue.canary[context.canary.status], 5))
     lines.push(lineOf(context.canary.requestId && catalogue.line.requestId(context.canary.requestId), 7))

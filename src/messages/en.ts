@@ -35,6 +35,7 @@ const SIGNALS: Readonly<Record<string, string>> = {
   gpu_remap_failed: 'row remap failures',
   gpu_remapped_rows: 'remapped memory rows',
   gpu_throttle: 'reasons of the clocks',
+  vram_share: 'share in GPU memory',
   observer_degraded: 'observer state',
   upstream_health: 'upstream health',
   admission_rejected: 'refused requests',
@@ -165,6 +166,7 @@ export const en: Catalogue = {
     otherNumbers,
     drains: (minutes) => `At this rate the queue is empty in about ${n.estimate(minutes * 60)}.`,
     kvFull: (minutes) => `At this rate the KV cache is full in about ${n.estimate(minutes * 60)}.`,
+    partlyOut: (upstreams) => `Partly out: ${upstreams}.`,
     gpu,
     spark: (bars, first, last, minutes, what) =>
       `${what === undefined ? '' : `${what} `}${bars} ${first} → ${last}${minutes === undefined ? '' : ` in ${n.seconds(minutes * 60)}`}`,

@@ -1,3 +1,4 @@
+import { type Backend, prefixOf } from '../model/backend.ts'
 import type { Failure } from '../model/failure.ts'
 import type { FailureTexts } from './texts.ts'
 
@@ -51,3 +52,10 @@ export function tlsTrouble({ code = '' }: Failure): TlsTrouble {
     return 'client'
   return 'other'
 }
+
+/** Settings of a backend by their full names: `BEARER_TOKEN` as `VLLM_BEARER_TOKEN`. */
+export function withPrefix(text: string, backend: Backend | undefined): string {
+  return backend === undefined ? text : text.replace(OWN_SETTING, `${prefixOf(backend)}_$&`)
+}
+
+const OWN_SETTING = /(?<![A-Z_>])(BEARER_TOKEN|BASIC_AUTH|TLS_CA|TLS_CERT|TLS_KEY|ENDPOINTS)(?![A-Z_])/g

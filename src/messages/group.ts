@@ -13,11 +13,36 @@ export function group(notifications: readonly Notification[]): Notification[][] 
   const watcher = notifications.filter(({ endpoint }) => endpoint === undefined)
   const ofEndpoints = notifications.filter(({ endpoint }) => endpoint !== undefined)
   const outages = by(ofEndpoints, momentOf).filter(isOutage)
-  const rest = ofEndpoints.filter((notification) => !outages.some((outage) => outage.includes(notification)))
+  const pools = poolsIn(ofEndpoints, outages)
+  const together = [
+    ...pools,
+    ...outages.filter((outage) => !pools.some((pool) => pool.includes(outage[0] as Notification))),
+  ]
+  const rest = ofEndpoints.filter((notification) => !together.some((one) => one.includes(notification)))
   const apart = by(rest, ({ endpoint }) => endpoint)
   const messages = apart.length > APART ? [rest] : apart
-  return [...watcher.map((notification) => [notification]), ...outages, ...messages].sort(
+  return [...watcher.map((notification) => [notification]), ...together, ...messages].sort(
     (a, b) => urgency(b) - urgency(a),
+  )
+}
+
+/**
+ * A group that is gone, or back, with the replicas that went or came with it in that run: told once, as the group. Where
+ * an outage took several groups at once, all of them are in its message.
+ */
+function poolsIn(notifications: readonly Notification[], outages: readonly Notification[][]): Notification[][] {
+  const pools = notifications.filter(({ rule }) => rule === 'pool')
+  const all =
+    pools.length > 1
+      ? outages.find((outage) => outage.every((one) => pools.some((pool) => isWith(pool, one))))
+      : undefined
+  if (all) return [[...pools, ...all]]
+  return pools.map((pool) => [pool, ...notifications.filter((one) => isWith(pool, one))])
+}
+
+function isWith(pool: Notification, { rule, reason, at, endpoint }: Notification): boolean {
+  return (
+    rule === 'down' && reason === pool.reason && at === pool.at && endpoint?.startsWith(`${pool.endpoint}/`) === true
   )
 }
 

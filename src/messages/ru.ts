@@ -35,6 +35,7 @@ const SIGNALS: Readonly<Record<string, string>> = {
   gpu_remap_failed: 'сбои замены строк памяти',
   gpu_remapped_rows: 'заменённые строки памяти',
   gpu_throttle: 'причины снижения частот',
+  vram_share: 'доля в памяти GPU',
   observer_degraded: 'состояние наблюдателя шлюза',
   upstream_health: 'здоровье апстримов',
   admission_rejected: 'отклонённые запросы',
@@ -166,6 +167,7 @@ export const ru: Catalogue = {
     otherNumbers,
     drains: (minutes) => `Такими темпами очередь разойдётся примерно за ${n.estimate(minutes * 60)}.`,
     kvFull: (minutes) => `Такими темпами KV-кэш заполнится примерно через ${n.estimate(minutes * 60)}.`,
+    partlyOut: (upstreams) => `Частично недоступны: ${upstreams}.`,
     gpu,
     spark: (bars, first, last, minutes, what) =>
       `${what === undefined ? '' : `${what} `}${bars} ${first} → ${last}${minutes === undefined ? '' : ` за ${n.seconds(minutes * 60)}`}`,

@@ -18,6 +18,7 @@ const LENGTHS: Readonly<Record<string, number>> = {
   model: 60,
   modelMissing: 60,
   kvAt: 40,
+  partlyOut: 120,
   failedBy: 48,
   requestId: 64,
 }

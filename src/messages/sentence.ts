@@ -32,6 +32,7 @@ export function factOf(notification: Notification, catalogue: Catalogue): Fact {
     refusal: notification.refusal,
     silence: notification.silence,
     alternates: notification.alternates,
+    pool: notification.pool,
     failure: notification.failure,
     backend: context?.backend,
   })

@@ -39,6 +39,7 @@ export interface Fact {
   refusal?: Notification['refusal']
   silence?: Notification['silence']
   alternates?: true
+  pool?: Notification['pool']
   failure?: Failure
   backend?: Backend
 }
@@ -118,6 +119,7 @@ export interface Catalogue {
     otherNumbers(numbers: OtherNumbers): string | undefined
     drains(minutes: number): string
     kvFull(minutes: number): string
+    partlyOut(upstreams: string): string
     gpu(gpu: { utilisation?: number; temperature?: number; xid?: number }): string | undefined
     /** `queue ▁▂▃ 3 → 42 in 15 min`; `what` is absent where the first line says it. */
     spark(bars: string, first: string, last: string, minutes: number | undefined, what: string | undefined): string

@@ -9,17 +9,44 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 export type MetricsMode = 'off' | 'own' | 'all'
 export type PushAuth = 'bearer' | 'notifly' | 'gotify' | 'query'
 
-/** One push server. `token` is a secret. */
-export interface PushServer {
-  /** Base URL without a trailing slash; `/message` is appended. */
+/** What can take pushes; `docs/push.md` says how each is addressed. */
+export const SERVICES = [
+  'notifly',
+  'gotify',
+  'ntfy',
+  'telegram',
+  'slack',
+  'discord',
+  'teams',
+  'pagerduty',
+  'alertmanager',
+  'webhook',
+] as const
+export type Service = (typeof SERVICES)[number]
+
+/** The channel of `NOTIFLY_URL`, and the one that prints where none is configured. */
+export const NOTIFLY = 'notifly'
+
+/** One place where pushes go. `token` is a secret, and with some services so is the whole `url`. */
+export interface ChannelConfig {
+  /** As `PUSH` names it: small letters and digits. */
+  name: string
+  service: Service
+  /** Without a trailing slash; some services have their query in it. */
   url: string
   token: string | undefined
   tls?: TlsFiles
-}
-
-export interface PushConfig extends PushServer {
+  /** The variable of its address, and of its token. */
+  variables: { url: string; token: string }
+  language: Language
+  /** What begins below this priority is not told here. */
+  minPriority: number
+  /** Takes what this one could not take. */
+  fallback: ChannelConfig | undefined
+  /** Second server of the same channel (`NOTIFLY_FALLBACK_URL`): what it took counts as told by the first. */
+  isSpare?: true
+  /** Notifly and Gotify: how the token is sent, and whether the text is markdown. */
   auth: PushAuth
-  fallback: PushServer | undefined
   markdown: boolean
 }
 
@@ -64,6 +91,8 @@ export interface Endpoint {
   flaps: number | undefined
   runbookUrl: string | undefined
   dashboardUrl: string | undefined
+  /** Names of the channels that hear of it; absent: those of the function. */
+  channels?: readonly string[]
   /** Active rules, in catalogue order. */
   rules: Rule[]
   /** Heartbeat worker: milliseconds. */
@@ -128,10 +157,21 @@ export interface Shard {
   of: number
 }
 
+/** A group of replicas whose number is watched. */
+export interface Pool {
+  group: string
+  rule: Rule
+  /** Its name resolves to nothing at this run: whatever was there is gone. */
+  nameless?: true
+}
+
 export interface Config {
   backend: Backend
   endpoints: Endpoint[]
-  push: PushConfig | undefined
+  /** None: a local run, which prints its pushes. */
+  channels: ChannelConfig[]
+  /** Names of the channels that hear of what no endpoint has channels of its own for. */
+  heard: readonly string[]
   state: StateConfig
   language: Language
   pingUrl: string | undefined
@@ -155,6 +195,8 @@ export interface Config {
   discovery?: Discovery
   /** Absent: pushes carry no links to the page. */
   page?: PageLinks
+  /** The groups that must not be lost; absent: there are none. */
+  pools?: readonly Pool[]
   /** Absent: all endpoints are this function's. */
   shard?: Shard
 }

@@ -89,6 +89,7 @@ export type DerivedSignal =
   | 'canary_prefill'
   | 'canary_decode'
   | 'canary_ttft'
+  | 'vram_share'
   | 'beat_age'
   | 'observer_degraded'
   | 'upstream_health'
@@ -126,6 +127,8 @@ const ALERT_CONTEXT = open({
   atLeast: z.exactOptional(z.array(name<DerivedSignal>())),
   /** The engine or rank that holds the fullest KV cache, where there are several: `engine 1`. */
   kvAt: unchecked<string>(),
+  /** Upstreams of which a part is out, as the gateway says: no failure yet. */
+  partlyOut: unchecked<string>(),
   /** Where or how more than half of the failed requests failed: an upstream, or the server's own word for the error. */
   failedBy: unchecked<string>(),
   verdict: z.exactOptional(VERDICT),
@@ -199,6 +202,8 @@ const ABOUT_FIELDS = {
   span: unchecked<number>(),
   /** `slo`: milliseconds within which the first token should come. */
   within: unchecked<number>(),
+  /** `pool`: how many replicas the group has, and which of them do not answer. */
+  pool: z.exactOptional(open({ of: number, gone: texts })),
   /** `restarts`: an older process answers in between, so that these are two servers at one address. */
   alternates: z.exactOptional(z.literal(true)),
   /** `heartbeat`: milliseconds; `never`: no beat ever came. */

@@ -98,6 +98,7 @@ export const SIGNALS = {
   canary_prefill: { ...seconds, meaning: 'canary: time reading the prompt' },
   canary_decode: { ...seconds, meaning: 'canary: time generating' },
   canary_ttft: { ...seconds, meaning: 'canary: time to first token as a user sees it' },
+  vram_share: { kind: 'gauge', ...share, meaning: "share of the canary's model that lies in GPU memory" },
   beat_age: { ...seconds, meaning: 'time since the last beat of one worker' },
   observer_degraded: { ...flag, meaning: "1 when the gateway's view of the engine is degraded" },
   upstream_health: { ...flag, meaning: '1 when the gateway holds one upstream healthy' },
@@ -179,6 +180,8 @@ export interface Readings {
   sources: Partial<Record<Signal, string>>
   /** The failed requests are counted among the finished ones, although by another series. */
   failedAmong?: true
+  /** Significant digits to which counters are printed, where they are few. */
+  digits?: number
   faults: DataFault[]
   /** Lines that could not be read. */
   malformed: number

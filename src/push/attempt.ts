@@ -1,47 +1,53 @@
-import { discard } from '../http/body.ts'
 import { startDeadline } from '../http/deadline.ts'
 import { send } from '../http/get.ts'
 import { failureOf, neverSent } from '../http/network-failure.ts'
-import { serverWords } from '../http/server-words.ts'
+import { opening, toWords } from '../http/server-words.ts'
 import { mask } from '../log.ts'
-import type { PushConfig, PushServer } from '../model/config.ts'
+import type { ChannelConfig } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import type { Failure } from '../model/failure.ts'
-import type { Message } from '../model/message.ts'
-import { type PushRequest, toRequest } from './notifly.ts'
+import type { Action, Answer, Judgement, PushRequest } from './channel.ts'
+import { CHANNELS } from './services.ts'
+import { type Stranger, strangerIn } from './stranger.ts'
 
 /** An alert is not held back longer, whatever the server asks. */
 const LONGEST_WAIT_MS = 60 * 60_000
 
-/** What is to be done after a try. */
-export type Action = 'delivered' | 'again' | 'unanswered' | 'misconfigured' | 'shorter' | 'refused'
-
-/** Decides by the status, or by why there was none. The one place that does. */
-export function classify(answer: number | Failure): Action {
+/** Decides by the status, or by why there was none: what holds for every service. */
+export function classify(answer: number | Failure): Judgement['action'] {
   if (typeof answer !== 'number') {
     if (answer.code === 'BAD_PORT' || answer.code === 'INVALID_REQUEST') return 'misconfigured'
     return neverSent(answer) ? 'again' : 'unanswered'
   }
   if (answer >= 200 && answer < 300) return 'delivered'
-  if (answer >= 300 && answer < 400) return 'misconfigured'
-  if (answer === 401 || answer === 403 || answer === 404) return 'misconfigured'
-  if (answer === 408 || answer === 429 || answer >= 500) return 'again'
-  return answer === 413 ? 'shorter' : 'refused'
+  if (answer === 408 || answer >= 500) return 'again'
+  if (answer === 429) return 'limited'
+  if (answer === 413) return 'shorter'
+  return answer === 400 || answer === 422 ? 'bare' : 'misconfigured'
 }
 
 /** What came of one request. */
 export interface Try {
+  action: Action
   /** The status, or why there was none. */
   answer: number | Failure
+  /** What answered in the server's place, although with 2xx. */
+  stranger?: Stranger
+  /** What to look at, where the service's own words say it. */
+  advice?: string
   /** The server's own words or the network's code, masked. */
   reason?: string
   /** Milliseconds. */
   retryAfter?: number
+  /** Of an answer that came whole. */
+  body?: Answer
   /** Milliseconds. */
   took: number
 }
 
 export interface AttemptOptions {
-  config: PushConfig
+  /** What may not be shown. */
+  secrets: readonly string[]
   dispatcher: unknown
   /** Milliseconds. */
   timeout: number
@@ -49,24 +55,35 @@ export interface AttemptOptions {
   now(): number
 }
 
-/** Sends a message to one server, once. Never throws. */
-export async function attempt(message: Message, server: PushServer, options: AttemptOptions): Promise<Try> {
-  const { config, now } = options
-  const started = now()
-  const request = prepare(message, server, config)
-  const tried =
-    request === undefined
-      ? { answer: { kind: 'other' as const, code: 'INVALID_REQUEST' }, reason: UNUSABLE }
-      : await exchange(request, secretsOf(config), options)
-  return { ...tried, took: now() - started }
+/** Sends one request, once. Never throws. @param write makes the request; what it throws would show the token. */
+export async function attempt(write: () => PushRequest, to: ChannelConfig, options: AttemptOptions): Promise<Try> {
+  const started = options.now()
+  const request = prepare(write)
+  const tried = request === undefined ? UNUSABLE : await exchange(request, to, options)
+  return { ...tried, took: options.now() - started }
 }
 
-const UNUSABLE = 'the address or the token cannot be sent: it holds characters or parts that HTTP forbids'
+/** More than any push server answers. Bytes. */
+const MOST_ANSWER = 64 * 1024
+/** The status is what counts: a body is not waited for longer. */
+const PATIENCE_MS = 2_000
 
-/** @returns `undefined` when no such request can be made; the exception's own words would show the token. */
-function prepare(message: Message, server: PushServer, config: PushConfig): PushRequest | undefined {
+const OF: Record<Stranger, string> = {
+  'web-page': 'a web page',
+  failure: 'JSON with a failure',
+  ntfy: 'an ntfy server',
+}
+
+const UNUSABLE: Omit<Try, 'took'> = {
+  action: 'misconfigured',
+  answer: { kind: 'other', code: 'INVALID_REQUEST' },
+  reason: 'the address or the token cannot be sent: it holds characters or parts that HTTP forbids',
+}
+
+/** @returns `undefined` when no such request can be made. */
+function prepare(write: () => PushRequest): PushRequest | undefined {
   try {
-    const request = toRequest(message, server, config.auth, config.markdown)
+    const request = write()
     new Request(request.url, { headers: request.headers })
     return request
   } catch {
@@ -75,43 +92,59 @@ function prepare(message: Message, server: PushServer, config: PushConfig): Push
 }
 
 async function exchange(
-  { url, headers, body }: PushRequest,
-  secrets: readonly string[],
-  { timeout, dispatcher, now }: AttemptOptions,
+  { method, url, headers, body }: PushRequest,
+  to: ChannelConfig,
+  { timeout, dispatcher, secrets, now }: AttemptOptions,
 ): Promise<Omit<Try, 'took'>> {
   const deadline = startDeadline(timeout)
   const { signal } = deadline
   try {
-    const response = await send(url, { method: 'POST', headers, body, signal, dispatcher })
-    const answer = response.status
-    if (response.ok) {
-      discard(response.body)
-      return { answer }
-    }
-    const reason = redirection(response, secrets) ?? (await serverWords(response, secrets))
-    const retryAfter = retryAfterOf(response.headers, now())
-    return {
-      answer,
-      ...(reason === undefined ? {} : { reason }),
-      ...(retryAfter === undefined ? {} : { retryAfter }),
-    }
+    const response = await send(url, { method, headers, body, signal, dispatcher })
+    const patience = Math.min(PATIENCE_MS, timeout / 2)
+    const text = await opening(response.body, { most: MOST_ANSWER, patience })
+    const tried = meaningOf(response, text, to)
+    const words = redirection(response, secrets) ?? toWords(text, secrets)
+    const retryAfter = tried.retryAfter ?? retryAfterOf(response.headers, now())
+    if (tried.action === 'delivered') return tried
+    const reason = tried.stranger ? [`${OF[tried.stranger]} answered`, words].filter(Boolean).join(': ') : words
+    return { ...tried, ...defined({ reason, retryAfter }) }
   } catch (error) {
     const answer: Failure = signal.aborted ? { kind: 'timeout' } : failureOf(error, false)
-    return { answer, reason: answer.code ?? answer.kind }
+    return { action: classify(answer), answer, reason: answer.code ?? answer.kind }
   } finally {
     deadline.clear()
   }
 }
 
-function secretsOf(config: PushConfig): string[] {
-  return [config.token, config.fallback?.token].filter((token) => token !== undefined)
+/** What the service itself makes of an answer; else its status, and of a 2xx whether it is such a service's. */
+function meaningOf(response: Response, text: string, to: ChannelConfig): Omit<Try, 'took'> {
+  const { status, headers } = response
+  const body: Answer = { status, text, json: jsonOf(text) }
+  const judged = CHANNELS[to.service].judge?.(body, to)
+  if (judged) {
+    const { action, advice, retryAfter } = judged
+    const longest = retryAfter === undefined ? undefined : Math.min(retryAfter, LONGEST_WAIT_MS)
+    return { action, answer: status, body, ...defined({ advice, retryAfter: longest }) }
+  }
+  const found = response.ok ? strangerIn(text, headers.get('content-type') ?? '') : undefined
+  const stranger = found === 'ntfy' && to.service === 'ntfy' ? undefined : found
+  return stranger
+    ? { action: 'misconfigured', answer: status, body, stranger }
+    : { action: classify(status), answer: status, body }
 }
 
-/** Where a redirect points, since that is usually the address that should have been configured. Its body is let go of. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Where a redirect points, since that is usually the address that should have been configured. */
 function redirection(response: Response, secrets: readonly string[]): string | undefined {
   const location = response.headers.get('location')
   if (response.status < 300 || response.status > 399 || location === null) return undefined
-  discard(response.body)
   return mask(`redirects to ${location.replace(/[?#].*$/s, '').slice(0, 150)}`, secrets)
 }
 

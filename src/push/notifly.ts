@@ -1,12 +1,22 @@
-import type { PushAuth, PushServer } from '../model/config.ts'
+import type { ChannelConfig, PushAuth } from '../model/config.ts'
 import type { Message } from '../model/message.ts'
+import { type Channel, jsonRequest, type PushRequest } from './channel.ts'
 
-/** A push as the wire carries it: POST `body` to `url`. `url` and `headers` hold the token: neither is for the log. */
-export interface PushRequest {
-  url: string
-  headers: Record<string, string>
-  body: string
+const PAGE = {
+  token: 'app token',
+  limit: '4,096 bytes',
+  thread: 'a message each: the service changes none',
+  quiet: 'priorities go as they are; the app decides which make a sound',
+} as const
+
+/** A Notifly or Gotify server: the same protocol. */
+export const notifly: Channel = {
+  together: 'message',
+  write: ({ message }, to) => ({ request: toRequest(message, to) }),
+  page: { ...PAGE, address: '`notifly+https://push.example.com`' },
 }
+
+export const gotify: Channel = { ...notifly, page: { ...PAGE, address: '`gotify+https://push.example.com/sub`' } }
 
 /** As much text as all servers of this kind take. */
 const MOST_BYTES = 4_096
@@ -17,26 +27,20 @@ const DEFAULT_PRIORITY = 5
  * Writes a message for `POST <base>/message` of a Notifly- or Gotify-style server: the fields title, message,
  * priority and, where needed, extras; nothing else, because servers refuse fields of a wrong type.
  * https://gotify.net/docs/pushmsg, https://gotify.net/docs/msgextras
- * @param markdown the reader wants markdown; a message that says it is plain stays plain.
+ * Where the reader wants markdown, a message that says it is plain stays plain.
  */
-export function toRequest(message: Message, server: PushServer, auth: PushAuth, markdown: boolean): PushRequest {
-  const extras = toExtras(message, markdown)
+export function toRequest(
+  message: Message,
+  to: Pick<ChannelConfig, 'url' | 'token' | 'auth' | 'markdown'>,
+): PushRequest {
+  const extras = toExtras(message, to.markdown)
   const body = {
     ...(message.title.trim() === '' ? {} : { title: message.title }),
     message: textOf(message),
     priority: toPriority(message.priority),
     ...(extras === undefined ? {} : { extras }),
   }
-  return {
-    url: messageUrl(server, auth),
-    headers: {
-      'content-type': 'application/json; charset=utf-8',
-      accept: 'application/json',
-      'user-agent': 'queuebell',
-      ...authHeader(server.token, auth),
-    },
-    body: JSON.stringify(body),
-  }
+  return jsonRequest(messageUrl(to), body, authHeader(to.token, to.auth))
 }
 
 /** The servers require `message` and answer 400 when it is empty. */
@@ -69,11 +73,11 @@ function toExtras(message: Message, markdown: boolean): Record<string, unknown> 
 }
 
 /** Appends to the path that is there: `new URL('/message', base)` would drop a reverse proxy's sub-path, and `//message` is 404. */
-function messageUrl(server: PushServer, auth: PushAuth): string {
-  const url = new URL(server.url)
+function messageUrl({ url: base, token, auth }: Pick<ChannelConfig, 'url' | 'token' | 'auth'>): string {
+  const url = new URL(base)
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/message`
   url.hash = ''
-  if (auth === 'query' && server.token !== undefined) url.searchParams.set('token', server.token)
+  if (auth === 'query' && token !== undefined) url.searchParams.set('token', token)
   return url.href
 }
 

@@ -1,12 +1,12 @@
-import { discard } from '../http/body.ts'
 import { openDispatcher } from '../http/connections.ts'
 import { startDeadline } from '../http/deadline.ts'
 import { send } from '../http/get.ts'
 import { failureOf } from '../http/network-failure.ts'
-import { serverWords } from '../http/server-words.ts'
+import { opening, serverWords, toWords } from '../http/server-words.ts'
 import { outwardWays } from '../http/ways.ts'
 import type { Outward } from '../model/config.ts'
 import type { IO } from '../model/io.ts'
+import { strangerIn } from './stranger.ts'
 
 export interface PingOptions {
   io: Pick<IO, 'log'>
@@ -39,11 +39,11 @@ export async function ping(
       dispatcher: connections.dispatcher,
     })
     const { status } = response
-    if (response.ok) {
-      discard(response.body)
-      io.log.debug('ping', { host, ok, status })
-    } else {
-      const reason = await serverWords(response, [...secrets, url, address, pathname])
+    const hidden = [...secrets, url, address, pathname]
+    const text = response.ok ? await opening(response.body) : undefined
+    if (text !== undefined && !isRefused(text)) io.log.debug('ping', { host, ok, status })
+    else {
+      const reason = text === undefined ? await serverWords(response, hidden) : toWords(text, hidden)
       io.log.warn('ping refused: is PING_URL right?', { host, ok, status, reason })
     }
   } catch (error) {
@@ -69,6 +69,14 @@ export function pingUrl(url: string, ok: boolean): string | undefined {
   if (!knowsFail(address)) return undefined
   address.pathname = `${address.pathname.replace(/\/+$/, '')}/fail`
   return address.href
+}
+
+/**
+ * healthchecks.io answers 200 `OK (not found)` for a check that is gone and `OK (rate limited)` where it counted nothing;
+ * others say `ok: false` or an error in JSON.
+ */
+function isRefused(text: string): boolean {
+  return /^\W*OK\W+(not found|rate limited)/i.test(text) || strangerIn(text, '') === 'failure'
 }
 
 function knowsFail({ hostname, pathname }: URL): boolean {

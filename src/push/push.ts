@@ -1,8 +1,11 @@
-import type { PushConfig, PushServer } from '../model/config.ts'
+import type { ChannelConfig } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import type { IO } from '../model/io.ts'
-import type { Message } from '../model/message.ts'
-import { type Action, attempt, classify, type Try } from './attempt.ts'
-import { advice, report } from './report.ts'
+import type { Thread } from '../state/schema.ts'
+import { attempt, type Try } from './attempt.ts'
+import type { Action, Parcel, Push, PushRequest } from './channel.ts'
+import { adviceOf, report } from './report.ts'
+import { CHANNELS } from './services.ts'
 
 export interface PushOptions {
   io: Pick<IO, 'now' | 'sleep' | 'log'>
@@ -10,23 +13,30 @@ export interface PushOptions {
   deadline: number
   /** From `openDispatcher`. */
   dispatcher: unknown
-  /** It may have reached the first server in an earlier run: asking the fallback too then risks no more than it did. */
+  /** What may not be shown, of whatever the server repeats. */
+  secrets: readonly string[]
+  /** It may have reached the channel in an earlier run: asking the fallback too then risks no more than it did. */
   maybeSent: boolean
   /** Ids of the notifications that the message tells, for the log. */
   about?: readonly string[]
-  /** Epoch milliseconds: the first server asked, for this message, not to be asked before. The fallback may be. */
+  /** Epoch milliseconds: the channel, for this message, not to be asked before. The fallback may be. */
   firstAt?: number | undefined
-  /** The same message in fewer words, asked for when the server finds it too large. */
-  shorter(): Message
+  /** Answers of 429 in a row, in runs before this one. */
+  limits?: number | undefined
+  /** The same in fewer words, for when the server finds it too large; its facts alone, for when it refuses it as it is. */
+  inForm(form: 'shorter' | 'bare'): Push
+  /** What the fallback is to be told instead; `undefined` where it is not concerned. */
+  forFallback?(fallback: ChannelConfig): { push: Push; inForm: PushOptions['inForm'] } | undefined
 }
 
 export interface PushOutcome {
   /**
    * `delivered`: a server took it. `waiting`: surely not taken, due again at the next run. `unanswered`: sent, and the
-   * answer was lost; due again at the next run, perhaps as a repetition. `refused`: no server will ever take it.
+   * answer was lost; due again at the next run, perhaps as a repetition. `refused`: no server will ever take it, as bare
+   * facts neither.
    */
   kind: 'delivered' | 'waiting' | 'unanswered' | 'refused'
-  /** A server's answer says that our configuration is wrong (401, 403, 404, 3xx): the run must end as a failure, even if the fallback delivered. */
+  /** A server's answer says that our configuration is wrong (most of 4xx, 3xx, a web page): the run must end as a failure, even if the fallback delivered. */
   misconfigured: boolean
   /** What to look at, where it is misconfigured. */
   advice?: string
@@ -39,6 +49,10 @@ export interface PushOutcome {
   /** Milliseconds for which the first server asked to be left alone, where the fallback did not. */
   firstAfter?: number
   by?: 'first' | 'fallback'
+  /** What to remember where it was delivered. */
+  thread?: Thread
+  /** The first server's answers of 429 in a row, this one among them. */
+  limits?: number
 }
 
 const TRIES = 3
@@ -48,26 +62,32 @@ const LONGEST_TRY_MS = 10_000
 const SHORTEST_TRY_MS = 200
 /** Share of the time that the first server may use when there is a fallback. */
 const FIRST_SHARE = 2 / 3
+/** Between runs, while a server answers 429 without saying until when. */
+const LIMITED_MINUTES = [1, 2, 5, 10] as const
+/** A schedule is not exact to the second: a pause ends a little before the run that is meant. */
+const EARLY_MS = 30_000
 
-/** Sends one message, to the first server and, if that could not take it, to the fallback. Never throws. */
-export async function push(message: Message, config: PushConfig, options: PushOptions): Promise<PushOutcome> {
-  const { fallback } = config
+/** Sends one push, to a channel and, if that could not take it, to its fallback. Never throws. */
+export async function push(what: Push, to: ChannelConfig, options: PushOptions): Promise<PushOutcome> {
+  const { fallback } = to
+  const instead = fallback && (options.forFallback ? options.forFallback(fallback) : { push: what, ...options })
   const now = options.io.now()
-  const share = fallback === undefined ? 1 : FIRST_SHARE
+  const share = instead === undefined ? 1 : FIRST_SHARE
   const deadline = now + (options.deadline - now) * share
   const first =
     options.firstAt !== undefined && options.firstAt > now
-      ? leftAlone(options.firstAt - now)
-      : await pushTo(message, config, 'first', { ...options, config, deadline })
-  if (fallback === undefined || first.kind === 'delivered' || (first.kind === 'unanswered' && !options.maybeSent))
+      ? leftAlone(options.firstAt - now, options.limits)
+      : await pushTo(what, to, 'first', { ...options, deadline })
+  if (!fallback || !instead || first.kind === 'delivered' || (first.kind === 'unanswered' && !options.maybeSent))
     return first
   const asked = options.io.now()
-  const second = await pushTo(message, fallback, 'fallback', { ...options, config })
+  const second = await pushTo(instead.push, fallback, 'fallback', { ...options, inForm: instead.inForm, limits: 0 })
   return join(first, second, options.io.now() - asked)
 }
 
-function leftAlone(retryAfter: number): PushOutcome {
-  return { kind: 'waiting', misconfigured: false, reason: 'the push server asked to be left alone', retryAfter }
+function leftAlone(retryAfter: number, limits: number | undefined): PushOutcome {
+  const reason = 'the push server asked to be left alone'
+  return { kind: 'waiting', misconfigured: false, reason, retryAfter, ...defined({ limits }) }
 }
 
 /**
@@ -75,70 +95,160 @@ function leftAlone(retryAfter: number): PushOutcome {
  * @param passed milliseconds that the second took.
  */
 function join(first: PushOutcome, second: PushOutcome, passed: number): PushOutcome {
-  const { kind: _, retryAfter: __, ...facts } = second.misconfigured && !first.misconfigured ? second : first
-  if (second.kind === 'delivered') return { ...facts, kind: 'delivered', by: 'fallback' }
+  const {
+    kind: _,
+    retryAfter: __,
+    limits: ___,
+    ...told
+  } = second.misconfigured && !first.misconfigured ? second : first
+  const facts = { ...told, ...defined({ limits: first.limits }) }
+  if (second.kind === 'delivered')
+    return {
+      ...facts,
+      kind: 'delivered',
+      by: 'fallback',
+      ...defined({ thread: second.thread }),
+      ...waits(first.retryAfter && first.retryAfter - passed),
+    }
   const kinds = [first.kind, second.kind]
   const kind = (['unanswered', 'waiting'] as const).find((one) => kinds.includes(one)) ?? 'refused'
   return { ...facts, kind, ...waits(first.retryAfter && first.retryAfter - passed, second.retryAfter) }
 }
 
 /** One server that wants to be left alone does not keep the message from the other. */
-function waits(first: number | undefined, second: number | undefined): Partial<PushOutcome> {
+function waits(first: number | undefined, second?: number): Partial<PushOutcome> {
   if (first === undefined) return {}
   return { firstAfter: first, ...(second === undefined ? {} : { retryAfter: Math.min(first, second) }) }
 }
 
-/** One server, up to three tries. Never throws. */
+/** One channel, up to three tries; a message that it refuses is sent again in other words, which is no try. Never throws. */
 export async function pushTo(
-  message: Message,
-  server: PushServer,
+  what: Push,
+  to: ChannelConfig,
   by: 'first' | 'fallback',
-  options: PushOptions & { config: PushConfig },
+  options: PushOptions,
 ): Promise<PushOutcome> {
-  const { io, config, dispatcher, about } = options
-  const now = () => io.now()
-  let text = message
-  let shortened = false
+  const { io, about, limits } = options
+  let form: Form = 'whole'
+  let told = what
+  let anew = false
   let last: Try | undefined
   for (let tries = 1; tries <= TRIES; ) {
-    const left = options.deadline - io.now()
-    if (left < SHORTEST_TRY_MS) break
-    last = await attempt(text, server, { config, dispatcher, timeout: Math.min(LONGEST_TRY_MS, left), now })
-    const action = classify(last.answer)
-    report(io.log, action, last, { server, by, try: tries, title: text.title, about })
-    if (action === 'shorter' && !shortened) {
-      text = options.shorter()
-      shortened = true
+    if (options.deadline - io.now() < SHORTEST_TRY_MS) break
+    const sent = await sendParcel(told, to, anew, options)
+    last = sent.tried
+    const action: Action = sent.canRenew ? 'bare' : inForm(last.action, form, to)
+    report(io.log, action, last, { to, by, try: tries, title: told.message.title, about })
+    if (sent.canRenew) {
+      anew = true // what it would have gone on from is gone: it becomes a message of its own
       continue
     }
-    if (action !== 'again') return outcome(action === 'shorter' ? 'refused' : action, last, by)
+    if (action === 'shorter' || action === 'bare') {
+      form = action
+      told = options.inForm(form)
+      continue
+    }
+    if (action === 'delivered') return delivered(last, told, to, { by, anew: anew || sent.anew })
+    // What a server asks for in seconds is waited for; a limit without a time is not tested again in this run.
+    if (action !== 'again' && !(action === 'limited' && last.retryAfter !== undefined))
+      return outcome(action, last, to, limits)
     const pause = last.retryAfter ?? PAUSES_MS[tries - 1] ?? 0
     tries++
     if (tries > TRIES || io.now() + pause + SHORTEST_TRY_MS > options.deadline) break
     await io.sleep(pause)
   }
   if (last === undefined) return { kind: 'waiting', misconfigured: false, reason: 'no time was left in this run' }
-  return outcome('again', last, by)
+  return outcome(last.action === 'limited' ? 'limited' : 'again', last, to, limits)
+}
+
+/**
+ * The requests of one push, in their order.
+ * @param anew it is not to go on from an earlier message.
+ * @returns `anew`: the earlier message was found gone before; `canRenew`: it can be sent as a message of its own instead.
+ */
+async function sendParcel(
+  told: Push,
+  to: ChannelConfig,
+  anew: boolean,
+  options: PushOptions,
+): Promise<{ tried: Try; anew: boolean; canRenew: boolean }> {
+  const { io, secrets, dispatcher, deadline } = options
+  const write = () => CHANNELS[to.service].write(told, to)
+  const parcel = safely(write)
+  const ask = (request: () => PushRequest) => {
+    const timeout = Math.min(LONGEST_TRY_MS, Math.max(SHORTEST_TRY_MS, deadline - io.now()))
+    return attempt(request, to, { secrets, dispatcher, timeout, now: () => io.now() })
+  }
+  const before = !anew && parcel?.before
+  const isGone = before ? isRefusal((await ask(() => before)).action) : false
+  const renewed = anew || isGone
+  const tried = await ask(() => {
+    const { request, anew: instead } = parcel ?? write()
+    return renewed ? (instead ?? request) : request
+  })
+  const canRenew = !renewed && parcel?.anew !== undefined && tried.answer !== 401 && isRefusal(tried.action)
+  if (tried.action === 'delivered' && !renewed) for (const request of parcel?.after ?? []) await ask(() => request)
+  return { tried, anew: renewed, canRenew }
+}
+
+/** A message that cannot be written is found so where its request is made. */
+function safely(write: () => Parcel): Parcel | undefined {
+  try {
+    return write()
+  } catch {
+    return undefined
+  }
+}
+
+/** The service will not do this, now or later. */
+function isRefusal(action: Action): boolean {
+  return action === 'misconfigured' || action === 'bare'
+}
+
+/** How much of the message is sent: less each time that the message itself is refused. */
+type Form = 'whole' | 'shorter' | 'bare'
+
+function inForm(action: Action, form: Form, to: ChannelConfig): Action {
+  // What the service knows by its id may be sent again at once.
+  if (action === 'unanswered' && CHANNELS[to.service].isRepeatable) return 'again'
+  if (action !== 'shorter' && action !== 'bare') return action
+  if (form === 'bare') return 'refused'
+  return action === 'shorter' && form === 'whole' ? 'shorter' : 'bare'
+}
+
+function delivered(
+  { answer, body }: Try,
+  told: Push,
+  to: ChannelConfig,
+  { by, anew }: { by: 'first' | 'fallback'; anew: boolean },
+): PushOutcome {
+  const { remember } = CHANNELS[to.service]
+  const thread = body && remember?.(body, told, anew)
+  const status = typeof answer === 'number' ? answer : undefined
+  return { kind: 'delivered', misconfigured: false, ...defined({ status, thread }), by }
 }
 
 function outcome(
-  action: Exclude<Action, 'shorter'>,
-  { answer, reason, retryAfter }: Try,
-  by: 'first' | 'fallback',
+  action: Exclude<Action, 'delivered' | 'shorter' | 'bare'>,
+  tried: Try,
+  to: ChannelConfig,
+  limits = 0,
 ): PushOutcome {
+  const { answer, reason, retryAfter } = tried
   const facts = {
     misconfigured: action === 'misconfigured',
-    ...(action === 'misconfigured' ? { advice: advice(answer, by) } : {}),
-    ...(typeof answer === 'number' ? { status: answer } : {}),
-    ...(reason === undefined ? {} : { reason }),
-    // What we must mend is tried at each run, so that each fails until it is.
-    ...(retryAfter === undefined || action !== 'again' ? {} : { retryAfter }),
+    ...defined({
+      advice: action === 'misconfigured' ? adviceOf(tried, to) : undefined,
+      status: typeof answer === 'number' ? answer : undefined,
+      reason,
+    }),
   }
   switch (action) {
-    case 'delivered':
-      return { kind: 'delivered', ...facts, by }
+    case 'limited':
+      return { kind: 'waiting', ...facts, retryAfter: retryAfter ?? pauseOf(limits), limits: limits + 1 }
     case 'again':
-    case 'misconfigured':
+      return { kind: 'waiting', ...facts, ...defined({ retryAfter }) }
+    case 'misconfigured': // tried at each run, whatever the server asks, so that each fails until it is mended
       return { kind: 'waiting', ...facts }
     case 'unanswered':
     case 'refused':
@@ -146,4 +256,10 @@ function outcome(
     default:
       return action satisfies never
   }
+}
+
+/** @param limits answers of 429 in a row before this one. */
+function pauseOf(limits: number): number {
+  const minutes = LIMITED_MINUTES[Math.min(limits, LIMITED_MINUTES.length - 1)] ?? 1
+  return minutes * 60_000 - EARLY_MS
 }

@@ -75,6 +75,7 @@ const SIGNALS: Readonly<Record<DerivedSignal, MetricForm | undefined>> = {
   canary_prefill: undefined,
   canary_decode: undefined,
   canary_ttft: { unit: Seconds },
+  vram_share: share,
   beat_age: { unit: Seconds },
   observer_degraded: { unit: NoUnit },
   upstream_health: { unit: NoUnit },

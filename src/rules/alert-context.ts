@@ -64,6 +64,7 @@ export function alertContextOf(
     ...(model === undefined ? {} : { model }),
     ...(atLeast.length > 0 ? { atLeast } : {}),
     ...(readings?.gauges.kv_cache?.at === undefined ? {} : { kvAt: readings.gauges.kv_cache.at }),
+    ...partlyOutOf(snapshot),
     ...failedByOf(snapshot),
     ...(verdict ? { verdict } : {}),
     ...(after.history?.restartedAt === undefined ? {} : { restarted: true }),
@@ -85,13 +86,23 @@ export function alertContextOf(
   }
 }
 
+/** A gateway may call an upstream neither healthy nor gone. */
+function partlyOutOf({ readings }: Snapshot): Partial<AlertContext> {
+  const names = Object.entries(readings?.subjects ?? {}).flatMap(([name, { upstream_health: health }]) =>
+    health !== undefined && health > 0 && health < 1 ? [name] : [],
+  )
+  return names.length === 0 ? {} : { partlyOut: names.join(', ') }
+}
+
 /** An upstream or a kind of error, named only if more than half of the window's failures have it. */
 function failedByOf({ window }: Snapshot): Partial<AlertContext> {
   const failures = new Map<string, number>()
   let all = 0
   for (const [labels, n] of Object.entries(window?.byLabels.failed ?? {})) {
     all += n
-    const name = /(?:^|,)(?:upstream|err)="((?:[^"\\]|\\.)*)"/.exec(labels)?.[1]
+    const name = /(?:^|,)(?:upstream|server|err|error_type|exception_class|error_code|reason)="((?:[^"\\]|\\.)*)"/.exec(
+      labels,
+    )?.[1]
     if (name) failures.set(name, (failures.get(name) ?? 0) + n)
   }
   for (const [labels, n] of Object.entries(window?.byLabels.http_failed ?? {})) {

@@ -1,9 +1,11 @@
 import { defined } from '../model/defined.ts'
 import { wordsOf } from '../model/observation.ts'
+import { usual } from '../signals/baseline.ts'
 import { slowCanary } from '../verdict/advice.ts'
-import { flagged, type Measured, UNKNOWN } from './measured.ts'
+import { fall, flagged, type Measured, UNKNOWN } from './measured.ts'
 import { base, CANARIES, condition, number, ruleset } from './rule.ts'
 import type { Snapshot } from './snapshot.ts'
+import { SHORT_PAST } from './unknown.ts'
 
 const canary = { about: 'canary', unknownReason } as const
 
@@ -34,6 +36,25 @@ export const canaryRules = ruleset({
     describe: ({ observation }) => defined({ refusal: observation.canary?.refusal }),
     advise: ({ context, refusal }) =>
       context?.backend === 'ollama' && refusal === undefined ? [{ key: 'ollama-queue' }] : [],
+  },
+  cpu_fallback: {
+    ...base,
+    ...canary,
+    firesWhen:
+      'the share of the loaded model in GPU memory fell below its own past by the limit: it fell back to the CPU',
+    sign: '🪫',
+    unit: 'fall',
+    breach: 'at-or-above',
+    limit: 0.5,
+    clear: 0.25,
+    priority: 7,
+    backends: ['ollama'],
+    measure: ({ derived, before }, _, { now }) => [fall(derived.numbers.vram_share, usual(before.baselines.vram, now))],
+    unknownReason: (snapshot) =>
+      snapshot.derived.numbers.vram_share === undefined ? unknownReason(snapshot) : SHORT_PAST,
+    compared: (usual) => `usually ${Number((usual * 100).toPrecision(3))} % in GPU memory`,
+    idles: true,
+    ownPast: true,
   },
   cold_load: {
     ...base,

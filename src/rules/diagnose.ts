@@ -80,7 +80,6 @@ function look(signal: Signal, readings: Readings, table: BackendTable, prefix: s
     return { state: 'blind', note: `${signal}: ${fault.series} is not believable (${fault.what}${hint})` }
   }
   const expected = names.slice(0, 2).join(' or ')
-  if (row?.optional) return { state: 'absent', note: `${signal}: not on this version or set-up (${expected})` }
   if (row?.zeroBeside && isPresent(row.zeroBeside, readings))
     return { state: 'sees', note: `${signal}: none so far (${expected})` }
   const { kind } = SIGNALS[signal]
@@ -89,6 +88,7 @@ function look(signal: Signal, readings: Readings, table: BackendTable, prefix: s
   }
   if (EVENTS.includes(signal))
     return { state: 'waits', note: `${signal}: none so far, ${expected} appears with the first one` }
+  if (row?.optional) return { state: 'absent', note: `${signal}: not on this version or set-up (${expected})` }
   return { state: 'blind', note: `${signal}: missing, expected ${expected}` }
 }
 

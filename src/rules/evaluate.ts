@@ -6,21 +6,24 @@ import { type Observation, wordsOf } from '../model/observation.ts'
 import type { EndpointResult } from '../model/result.ts'
 import { shownUrl } from '../secrets/names.ts'
 import { ruleOf, subjectOf } from '../state/alert-key.ts'
-import { enqueue } from '../state/outbox.ts'
+import { enqueue, readdressed } from '../state/enqueue.ts'
 import {
   type Alert,
   type EndpointState,
   endpointOf,
+  type Incident,
   newEndpointState,
   notAhead,
   type Outgoing,
   type State,
 } from '../state/schema.ts'
+import { openIncident, type Threads, threadsLeft } from '../state/threads.ts'
 import { verdict } from '../verdict/verdict.ts'
 import { alertContextOf } from './alert-context.ts'
 import type { Decision } from './decision.ts'
 import { followAll, type Incidents } from './incidents.ts'
 import { type EndpointJudgement, judgeEndpoint } from './judge-endpoint.ts'
+import { isWorthKeeping, poolSnapshot } from './pool.ts'
 import { type RuleId, ruleNamed } from './rules.ts'
 import { siblingsByGroup } from './siblings.ts'
 import { type Snapshot, takeSnapshot } from './snapshot.ts'
@@ -42,21 +45,32 @@ const LOST_GPU_KEPT = 7 * DAY
 /**
  * One run's decisions: same state, observations, configuration and time, same result. Endpoints that left the
  * configuration leave the state, with their alerts and what was waiting to be told of them.
+ * @param owed incidents that a silence held back, with when they were last told: they are told now as reminders are.
  */
 export function evaluate(
   previous: State,
   observations: readonly Observation[],
   config: Config,
   now: number,
+  owed?: ReadonlyMap<string, number | undefined>,
 ): Evaluation {
   const interval = config.interval ?? usualInterval(previous.gaps)
   const snapshots = observations.map((observation) => {
     const before = endpointOf(previous, observation.endpoint.name) ?? newEndpointState(now)
     return takeSnapshot(observation, notAhead(before, now), config.backend, now, config.window)
   })
-  const kept = stillConfigured(previous.outbox, config)
+  const pools = (config.pools ?? []).map((pool) => {
+    const before = notAhead(endpointOf(previous, pool.group) ?? newEndpointState(now), now)
+    return poolSnapshot(
+      pool,
+      snapshots.filter((one) => one.endpoint.group === pool.group),
+      before,
+      now,
+    )
+  })
+  const kept = readdressed(stillConfigured(previous.outbox, config), config)
   const siblings = siblingsByGroup(snapshots)
-  const judged = snapshots.map((one) => ({
+  const judged = [...snapshots, ...pools].map((one) => ({
     one,
     judgement: judgeEndpoint({
       snapshot: one,
@@ -67,24 +81,48 @@ export function evaluate(
   }))
   const servers = observations.filter(({ unread }) => unread === undefined).length
   const stillDown = causesOfThoseStillDown(judged)
-  const all = { of: servers, stillDown, outbox: kept }
+  const all = { of: servers, stillDown, outbox: kept, threads: previous.threads }
   const told = judged.map(({ one, judgement }) => conclude(one, judgement, all, now))
-  const overtaken = new Set(told.flatMap((t) => [...t.overtaken]))
-  const waiting = kept.filter((item) => !overtaken.has(item.notification.incident))
+  const groups = new Set(pools.map(({ endpoint }) => endpoint.name))
+  const remembered = told.filter((t) => !groups.has(t.result.name) || isWorthKeeping(t.state))
+  const phases = new Map(told.map((t) => [t.result.name, t.result.alerts.pool]))
+  const overtaken = new Map(told.flatMap((t) => [...t.overtaken]))
   const gap = gapNotification(previous, config, interval, now)
   const notifications = [...told.flatMap((t) => t.notifications), ...gap]
-  const state: State = {
-    ...previous,
+  const { threads, ...rest } = previous
+  const next: State = {
+    ...rest,
     ranAt: now,
     asked: Math.round(Math.max(0, ...observations.map(({ took }) => took))),
     gaps: gapsWith(previous, now),
-    endpoints: Object.fromEntries(told.map((t) => [t.result.name, t.state])),
-    outbox: enqueue(waiting, notifications, now, kept),
+    endpoints: Object.fromEntries(remembered.map((t) => [t.result.name, t.state])),
+    outbox: enqueue({
+      outbox: kept,
+      notifications,
+      overtaken,
+      threads,
+      routes: config,
+      openBefore: openIn(previous),
+      owed,
+      now,
+    }),
   }
+  const state = { ...next, ...threadsLeft({ ...next, ...(threads && { threads }) }) }
   const decisions = judged.flatMap(({ one, judgement }) =>
     judgement.decisions.map((decision) => ({ endpoint: one.endpoint.name, decision })),
   )
-  return { state, endpoints: told.map((t) => t.result), notifications, decisions }
+  const results = told.flatMap(({ result }, index) => {
+    if (groups.has(result.name)) return []
+    const phase = phases.get(snapshots[index]?.endpoint.group ?? '')
+    return [phase === undefined ? result : { ...result, alerts: { ...result.alerts, pool: phase } }]
+  })
+  return { state, endpoints: results, notifications, decisions }
+}
+
+/** What was known of a notification's incident before this run. */
+function openIn({ endpoints }: State) {
+  return ({ endpoint, incident }: Notification): Incident | undefined =>
+    endpoint === undefined ? undefined : openIncident(endpoints, endpoint, incident)
 }
 
 /**
@@ -107,7 +145,12 @@ function causesOfThoseStillDown(judged: readonly { one: Snapshot; judgement: End
 function conclude(
   one: Snapshot,
   judgement: EndpointJudgement,
-  { of, stillDown, outbox }: { of: number; stillDown: readonly string[]; outbox: readonly Outgoing[] },
+  {
+    of,
+    stillDown,
+    outbox,
+    threads,
+  }: { of: number; stillDown: readonly string[]; outbox: readonly Outgoing[]; threads: Threads | undefined },
   now: number,
 ): { state: EndpointState; result: EndpointResult } & Pick<Incidents, 'notifications' | 'overtaken'> {
   const work = workloadOf(one)
@@ -122,6 +165,7 @@ function conclude(
         snapshot: one,
         judged: judgement.judged,
         outbox,
+        threads,
         now,
         context: { ...alertContextOf(one, found, now), of, ...(alike > 0 && { downBefore: alike }) },
       })
@@ -144,7 +188,7 @@ function conclude(
   }
 }
 
-const NO_INCIDENTS: Incidents = { incidents: {}, notifications: [], overtaken: new Set() }
+const NO_INCIDENTS: Incidents = { incidents: {}, notifications: [], overtaken: new Map() }
 
 function isHeld({ before }: Snapshot, { alerts }: EndpointJudgement): boolean {
   return alerts.down?.phase === 'firing' && before.goodAt !== undefined
@@ -203,6 +247,7 @@ function stillConfigured(outbox: readonly Outgoing[], config: Config): Outgoing[
     // About the watcher itself. A rule that this version does not know would have no words.
     if (endpoint === undefined)
       return rule === 'state-broken' || rule === 'silence' || ruleNamed(rule)?.about === 'watcher'
+    if (rule === 'pool') return config.pools?.some(({ group }) => group === endpoint) ?? false
     const configured = byName.get(endpoint)
     return configured?.rules.some((r) => r.id === rule) ?? false
   })

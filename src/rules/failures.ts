@@ -36,11 +36,12 @@ export const failureRules = ruleset({
   transfer: {
     ...counted('transfer_failed'),
     firesWhen:
-      'KV transfers between prefill and decode, or to another tier, failed or expired in this and the last run, more than the limit in each',
+      'KV transfers between prefill and decode, or to another tier, failed or expired in this and the last run, more than the limit in each; beside other failures one run is enough',
     sign: '📮',
     about: 'engine',
     unit: 'requests',
     runs: 2,
+    provenBy: ['stalled', 'errors', 'corrupted'],
     priority: 7,
     backends: ['vllm', 'sglang'],
   },

@@ -1,3 +1,4 @@
+import { onOwnGateway } from '../verdict/advice.ts'
 import { counted } from './counted.ts'
 import { flagged, type Measured } from './measured.ts'
 import { condition, number, ruleset } from './rule.ts'
@@ -22,11 +23,13 @@ export const gatewayRules = ruleset({
     sign: '🔌',
     needs: { signals: ['upstream_health'] },
     measure: upstreams,
+    advise: onOwnGateway,
     unknownReason: withoutSubjects,
   },
   rejected: {
     ...gateway,
     ...counted('admission_rejected'),
+    advise: onOwnGateway,
     firesWhen:
       'more requests were refused at admission since the last run than the limit, by reason; of vLLM with a cap on its queue, whose length then has a ceiling',
     sign: '⛔',

@@ -36,7 +36,7 @@ export interface Seen {
   verdict: VerdictKind | undefined
   /** The beginning, of two hours' beginnings, that is told as "comes and goes"; `undefined`: never. */
   flaps: number | undefined
-  /** Another run is telling it right now. */
+  /** Another run is telling it right now, or nothing is known now: its end waits. */
   claimed: boolean
   /** The id that a new incident gets. */
   id: string

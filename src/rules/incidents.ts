@@ -2,8 +2,9 @@ import { defined } from '../model/defined.ts'
 import type { About, AlertContext, Notification, Reason, Symptom } from '../model/notification.ts'
 import type { Rule } from '../model/rule.ts'
 import { ruleOf, subjectOf } from '../state/alert-key.ts'
-import { isClaimed } from '../state/outbox.ts'
+import { isClaimed } from '../state/legs.ts'
 import type { Incident, Outgoing } from '../state/schema.ts'
+import { channelsTold, type Threads, waitsFor } from '../state/threads.ts'
 import { CRITICAL_PRIORITY, type Firing, type Followed, follow, type Told, WORK } from './incident.ts'
 import type { Judged } from './judge-endpoint.ts'
 import { joinLateNotices } from './late-notice.ts'
@@ -14,14 +15,15 @@ import { insideOf, type Snapshot } from './snapshot.ts'
 export interface Incidents {
   incidents: Record<string, Incident>
   notifications: Notification[]
-  /** Incidents that ended before they could be told: what waits of them leaves the outbox. */
-  overtaken: Set<string>
+  /** Incidents whose waiting notifications leave the outbox, and the incident whose notification tells them instead. */
+  overtaken: Map<string, string>
 }
 
 interface Context {
   snapshot: Snapshot
   judged: readonly Judged[]
   outbox: readonly Outgoing[]
+  threads: Threads | undefined
   context: AlertContext
   now: number
 }
@@ -29,7 +31,7 @@ interface Context {
 /** Follows every incident of an endpoint, and says what is to be told of each. */
 export function followAll(given: Context): Incidents {
   const { snapshot, judged, now } = given
-  const out: Incidents = { incidents: {}, notifications: [], overtaken: new Set() }
+  const out: Incidents = { incidents: {}, notifications: [], overtaken: new Map() }
   const kinds = new Set([...Object.keys(snapshot.before.incidents), ...judged.map(({ key }) => kindOf(key))])
   for (const kind of kinds) {
     const own = judged.filter(({ key }) => kindOf(key) === kind).sort(worstFirst)
@@ -46,7 +48,7 @@ export function kindOf(key: string): string {
 }
 
 function seenOf(kind: string, own: readonly Judged[], before: Incident | undefined, given: Context) {
-  const { snapshot, outbox, context, now } = given
+  const { snapshot, context } = given
   const firing = own.filter(({ ended }) => ended === undefined)
   const ends = own.flatMap(({ ended }) => ended ?? [])
   const [worst] = firing
@@ -56,9 +58,16 @@ function seenOf(kind: string, own: readonly Judged[], before: Incident | undefin
     idle: kind === WORK && isIdle(snapshot, before),
     verdict: kind === WORK ? context.verdict?.kind : undefined,
     flaps: snapshot.endpoint.flaps,
-    claimed: outbox.some((item) => item.notification.incident === before?.id && isClaimed(item, now)),
+    claimed: isPutOff(before, given),
     id: worst ? idOf(worst, snapshot) : '',
   }
+}
+
+/** Its end is to wait for the next run: another one is telling of it right now, or it was put off and nothing is known now. */
+function isPutOff(before: Incident | undefined, { snapshot, outbox, now }: Context): boolean {
+  if (!before) return false
+  const isTelling = outbox.some((item) => item.notification.incident === before.id && isClaimed(item, now))
+  return isTelling || (before.calmSince !== undefined && snapshot.observation.up === false)
 }
 
 function firingOf({ key, rule, measured, judgement, alert, began, renewed }: Judged): Firing {
@@ -100,7 +109,7 @@ function tell(
   given: Context,
   out: Incidents,
 ): void {
-  const { snapshot, outbox, now } = given
+  const { snapshot, outbox, threads, now } = given
   const queued = outbox.filter((item) => item.notification.incident === incident.id)
   const key = told.key ?? mainOf(incident, snapshot)
   const main = own.find((one) => one.key === key)
@@ -124,21 +133,21 @@ function tell(
     ...more,
   })
   if (!isEnd) {
-    if (told.reason !== 'repeated' || queued.length === 0) out.notifications.push(make(told.reason))
+    const channels = channelsTold(threads, incident.id, incident)
+    const isFree = channels.some((channel) => !waitsFor(queued, channel, incident.id))
+    if (told.reason !== 'repeated' || isFree) out.notifications.push(make(told.reason))
     out.incidents[kind] = { ...incident, symptoms: asTold(incident.symptoms, own, snapshot) }
     return
   }
-  out.overtaken.add(incident.id)
+  out.overtaken.set(incident.id, incident.id)
   const end = { endedAt: incident.calmSince ?? now, ended: incident.ended ?? 'clear' } as const
-  const fired = queued.find((item) => item.notification.reason === 'fired')
-  if (fired) {
-    const maybeSent = fired.claim || fired.notification.maybeSent ? { maybeSent: true } : {}
-    const joined = joinLateNotices(make('late', { ...end, ...maybeSent }), outbox, now)
+  // A channel for which the beginning still waits hears of it as past, the others of its end.
+  if (queued.some(({ notification }) => notification.reason === 'fired' || notification.reason === 'worse')) {
+    const joined = joinLateNotices(make('late', end), outbox, now)
     out.notifications.push(joined.late)
-    if (joined.replaced) out.overtaken.add(joined.replaced)
-  } else if (incident.lastSentAt !== undefined) {
-    out.notifications.push(make('resolved', { ...end, priority: 4 }))
+    if (joined.replaced) out.overtaken.set(joined.replaced, incident.id)
   }
+  if (incident.lastSentAt !== undefined) out.notifications.push(make('resolved', { ...end, priority: 4 }))
 }
 
 /** Remembers what is told now, because at its end the endpoint no longer shows what it was. */

@@ -112,7 +112,12 @@ function judgeSubject(
   const key = alertKey(rule.id, measured.subject)
   const before = snapshot.before.alerts[key]
   const alert = measured.renewed && judgement === 'breach' ? undefined : before
-  const stepped = step(alert, judgement, rule, { now, value: measured.value, interval })
+  const isProven = specOf(rule.id).provenBy?.some((id) => out.alerts[id]?.phase === 'firing')
+  const stepped = step(alert, judgement, isProven ? { ...rule, runs: 1 } : rule, {
+    now,
+    value: measured.value,
+    interval,
+  })
   const next = afterStep(
     stepped.alert,
     alert,

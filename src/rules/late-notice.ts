@@ -1,5 +1,5 @@
 import type { Notification } from '../model/notification.ts'
-import { isClaimed } from '../state/outbox.ts'
+import { isClaimed } from '../state/legs.ts'
 import type { Outgoing } from '../state/schema.ts'
 
 /** Late notices of one alert that wait separately. */
@@ -25,7 +25,6 @@ export function joinLateNotices(
     firedAt: last.firedAt,
     times: (last.times ?? 1) + 1,
     ...(peaks.length > 0 ? { peak: Math.max(...peaks) } : {}),
-    ...(last.maybeSent ? { maybeSent: true } : {}),
   }
   return { late: joined, replaced: last.incident }
 }

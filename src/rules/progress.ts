@@ -11,7 +11,7 @@ import { base, MINUTE, ruleset } from './rule.ts'
 import type { Snapshot } from './snapshot.ts'
 import { heldBy, isRereading, patienceFor, WHOLE } from './standstill.ts'
 import { FIRST_READING, SHORT_PAST } from './unknown.ts'
-import { rateNow } from './workload.ts'
+import { lookBack, rateNow } from './workload.ts'
 
 export const progressRules = ruleset({
   throughput: {
@@ -81,15 +81,24 @@ export const progressRules = ruleset({
 
 function throughputFall(snapshot: Snapshot, now: number): Measured {
   const running = snapshot.derived.numbers.running ?? 0
-  if (running === 0) return UNKNOWN
+  if (running === 0 || snapshot.motions[WHOLE]?.asleep || hasPaused(snapshot)) return UNKNOWN
   return fall(rateNow(snapshot), usual(snapshot.before.baselines[`tokens${bin(running)}`], now))
+}
+
+/** In a lull a request runs at this moment, and none ran for most of the time in which the tokens were counted. */
+function hasPaused(snapshot: Snapshot): boolean {
+  const { history, inside } = snapshot.after
+  const from = lookBack(snapshot)?.from
+  return from !== undefined && (history?.times ?? []).slice(from).some((time) => inside[time] === 0)
 }
 
 function noThroughputFall(snapshot: Snapshot): string {
   if ((snapshot.derived.numbers.running ?? 0) === 0) return 'nothing is running'
+  if (snapshot.motions[WHOLE]?.asleep) return 'the engine sleeps'
+  if (hasPaused(snapshot)) return 'nothing was running for a part of the time'
   if (!snapshot.window) return FIRST_READING
   return rateNow(snapshot) === undefined
-    ? 'work goes on, its tokens are counted when a request ends'
+    ? 'work goes on, its tokens are counted when a request ends, or with too few digits'
     : `${SHORT_PAST} at this many running`
 }
 

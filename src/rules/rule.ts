@@ -38,6 +38,8 @@ export interface RuleSpec {
   clear?: number
   /** So many runs in a row it must be a breach, beside its time; absent: one. */
   runs?: number
+  /** While one of these fires, one run is proof enough. */
+  provenBy?: readonly string[]
   /** A second limit: beyond it a running incident is told once more, as critical. `undefined`: none unless it is set. */
   critical?: number
   for: number
@@ -75,6 +77,8 @@ export interface RuleSpec {
   ownPast?: true
   /** Only in a group of at least this many endpoints. */
   groupOf?: number
+  /** Of a group as a whole, not of each of its endpoints. */
+  ofGroup?: true
 
   /** What a notification carries so that message and end can say what it was. */
   describe?: (snapshot: Snapshot, subject: string | undefined) => About

@@ -10,6 +10,7 @@ import { gatewayRules } from './gateway.ts'
 import { gpuRules } from './gpu.ts'
 import { heartbeatRules } from './heartbeat.ts'
 import { latencyRules } from './latency.ts'
+import { poolRules } from './pool.ts'
 import { progressRules } from './progress.ts'
 import { queueRules } from './queue.ts'
 import { reachabilityRules } from './reachability.ts'
@@ -31,6 +32,7 @@ export const RULES = {
   ...otherCacheRules,
   ...siblingRules,
   ...reachabilityRules,
+  ...poolRules,
   ...restartRules,
   ...gpuRules,
   ...gatewayRules,

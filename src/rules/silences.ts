@@ -20,7 +20,7 @@ export function evaluateWithSilences(
   const places = observations.map(({ endpoint }) => endpoint)
   if (!isAnythingQuiet(previous, places)) return evaluate(previous, observations, config, now)
   const { state: from, owed } = wake(previous, places, now)
-  const evaluation = evaluate(from, owed.size > 0 ? reminding(observations, now) : observations, config, now)
+  const evaluation = evaluate(from, owed.size > 0 ? reminding(observations, now) : observations, config, now, owed)
   const state = holdBack(evaluation.state, places, owed, now)
   const byName = new Map(places.map((place) => [place.name, place]))
   return {

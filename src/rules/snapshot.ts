@@ -13,6 +13,7 @@ import { windowStart } from '../signals/thinning.ts'
 import { type Increases, overWindow, remember, sinceLast } from '../signals/window.ts'
 import type { EndpointState } from '../state/schema.ts'
 import { missingSignals, seenSignals } from './missing.ts'
+import type { PoolView } from './pool-view.ts'
 import { remappedOf, restartsOf } from './remembered.ts'
 import { type Motion, motionsOf, patienceFor, standOn, WHOLE } from './standstill.ts'
 
@@ -41,6 +42,8 @@ export interface Snapshot {
   motions: Readonly<Record<string, Motion>>
   /** Signals missing from this good answer; for the sources of endpoints, the sources that could not be used. */
   missing: string[]
+  /** Of a group as a whole, which is judged as an endpoint of its own. */
+  pool?: PoolView
   modelMissing: string | undefined
   faults: DataFault[]
 }

@@ -1,5 +1,6 @@
 import { defined } from '../model/defined.ts'
 import { type Baseline, bin, ceiling, learn, usual } from '../signals/baseline.ts'
+import { isRough } from '../signals/digits.ts'
 import { mean } from '../signals/quantile.ts'
 import { type Increases, increases } from '../signals/window.ts'
 import type { EndpointState } from '../state/schema.ts'
@@ -20,26 +21,28 @@ export function lookBack(snapshot: Snapshot): { since: Increases; from: number }
   if (!history || history.times.length < 2) return undefined
   let from = history.times.length - 2
   let since = snapshot.last
-  while (
-    since &&
-    from > snapshot.windowFrom &&
-    (since.seconds < SHORTEST || (since.counters.finished ?? ENOUGH) < ENOUGH)
-  ) {
+  while (since && from > snapshot.windowFrom && isTooShort(since, snapshot)) {
     from -= 1
     since = increases(history, from) ?? since
   }
   return since && since.seconds >= SHORTEST ? { since, from } : undefined
 }
 
+function isTooShort({ seconds, counters }: Increases, { readings }: Snapshot): boolean {
+  if (seconds < SHORTEST || (counters.finished ?? ENOUGH) < ENOUGH) return true
+  return readings !== undefined && isRough('generation_tokens', counters.generation_tokens ?? 0, readings)
+}
+
 /** Generated tokens a second in the time the verdict looks at. */
 export function rateNow(snapshot: Snapshot): number | undefined {
   const look = lookBack(snapshot)
-  return look && tokensPerSecond(look.since)
+  return look && tokensPerSecond(look.since, snapshot)
 }
 
 /** Most servers except vLLM count tokens when the request ends, so no tokens while the engine keeps stepping says nothing about speed. */
-function tokensPerSecond({ seconds, counters }: Increases): number | undefined {
+function tokensPerSecond({ seconds, counters }: Increases, { readings }: Snapshot): number | undefined {
   const { generation_tokens: tokens, steps } = counters
+  if (tokens !== undefined && readings && isRough('generation_tokens', tokens, readings)) return undefined
   return tokens === undefined || (tokens === 0 && steps) ? undefined : tokens / seconds
 }
 
@@ -51,7 +54,10 @@ export function timePerTokenOf(snapshot: Snapshot, since = lookBack(snapshot)?.s
   const { itl } = since?.histograms ?? {}
   if (itl) return mean(itl)?.value
   const { decode_seconds: seconds, generation_tokens: tokens = 0 } = snapshot.window?.counters ?? {}
-  return seconds === undefined || tokens < TOKENS ? undefined : seconds / tokens
+  if (seconds === undefined || tokens < TOKENS || !snapshot.readings) return undefined
+  const isUnsure =
+    isRough('generation_tokens', tokens, snapshot.readings) || isRough('decode_seconds', seconds, snapshot.readings)
+  return isUnsure ? undefined : seconds / tokens
 }
 
 /** What the endpoint did in the time the verdict looks at; `undefined` on a first reading. */
@@ -71,7 +77,7 @@ export function workloadOf(snapshot: Snapshot): Workload | undefined {
     finished,
     // Arrivals: what finished, plus what the requests inside have grown by.
     arrivalsPerSecond: known ? Math.max(0, finished + insideNow - insideThen) / seconds : undefined,
-    tokensPerSecond: tokensPerSecond(look.since),
+    tokensPerSecond: tokensPerSecond(look.since, snapshot),
     timePerToken: timePerTokenOf(snapshot, look.since),
     promptTokensPerRequest: each(prompt_tokens),
     outputTokensPerRequest: each(generation_tokens),
@@ -102,7 +108,10 @@ export function pastWorkloadOf(before: EndpointState, now: number): PastWorkload
 
 /** Learns from a run in which nothing was wrong. */
 export function learnFrom(snapshot: Snapshot, work: Workload | undefined, now: number): EndpointState['baselines'] {
-  const values: Record<string, number | undefined> = { hits: snapshot.derived.numbers.prefix_hit_share }
+  const values: Record<string, number | undefined> = {
+    hits: snapshot.derived.numbers.prefix_hit_share,
+    vram: snapshot.derived.numbers.vram_share,
+  }
   if (work) {
     values.arrivals = work.arrivalsPerSecond
     values.time = work.timePerToken

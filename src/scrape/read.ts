@@ -39,6 +39,7 @@ export function readPage(page: Page, table: BackendTable, options: ReadOptions):
   const model = readings.modelFound ? (options.model ?? models[0]) : undefined
   if (model !== undefined && models.length > 0) readings.model = model
   if (options.model === undefined && models.length > 1) readings.models = models
+  if (table.digits !== undefined) readings.digits = table.digits
   const reading = { page, table, selection: createSelection(table, options), readings }
   for (const wanted of planOf(table).signals)
     if (wanted.row.perSubject) readSubjects(wanted, reading)

@@ -29,7 +29,7 @@ export class SsmError extends Error {
  * @throws {SsmError} when AWS refuses or does not answer.
  */
 export async function askSsm(
-  operation: 'GetParameters' | 'PutParameter',
+  operation: 'GetParameters' | 'PutParameter' | 'DeleteParameters',
   input: unknown,
   { region, credentials, endpoint, timeout }: SsmOptions,
 ): Promise<unknown> {

@@ -1,6 +1,7 @@
 import type { DerivedSignal, Numbers } from '../model/notification.ts'
 import type { CounterSignal, DataFault, GaugeSignal, HistogramSignal, Readings } from '../model/signals.ts'
 import type { HistogramIncrease } from './combine.ts'
+import { isRough } from './digits.ts'
 import { mean, quantile } from './quantile.ts'
 import type { Increases } from './window.ts'
 
@@ -23,6 +24,7 @@ const GAUGES = [
   'canary_prefill',
   'canary_decode',
   'canary_ttft',
+  'vram_share',
   'beat_age',
   'observer_degraded',
 ] as const satisfies readonly (GaugeSignal & DerivedSignal)[]
@@ -90,7 +92,7 @@ export function derive(readings: Readings, window: Increases | undefined): Deriv
   addTotals(derived.numbers, readings)
   if (window) {
     derived.faults.push(...window.faults.map((fault) => named(fault, readings)))
-    addRates(derived.numbers, window)
+    addRates(derived.numbers, readings, window)
     addMeans(derived, readings, window)
     addQuantiles(derived, window)
     set(derived.numbers, 'failed_share', failedShare(readings, window))
@@ -112,10 +114,11 @@ function addTotals(numbers: Numbers, readings: Readings): void {
   for (const signal of TOTALS) set(numbers, signal, total(readings, signal))
 }
 
-function addRates(numbers: Numbers, window: Increases): void {
+function addRates(numbers: Numbers, readings: Readings, window: Increases): void {
   for (const rate of keysOf(RATES)) {
     const increase = window.counters[RATES[rate]]
-    if (increase !== undefined) set(numbers, rate, increase / window.seconds)
+    if (increase !== undefined && !isRough(RATES[rate], increase, readings))
+      set(numbers, rate, increase / window.seconds)
   }
 }
 
@@ -163,7 +166,7 @@ function failedShare(readings: Readings, window: Increases): number | undefined 
 function addHitShare(derived: Derived, readings: Readings, window: Increases | undefined): void {
   const { prefix_queries: queries, prefix_hits: hits } = window?.counters ?? {}
   if (queries !== undefined && hits !== undefined) {
-    if (queries < TOKENS_AT_LEAST) return
+    if (queries < TOKENS_AT_LEAST || isRough('prefix_queries', queries, readings)) return
     // Some platforms publish the hits and never count them: that is no fall to zero.
     if (total(readings, 'prefix_hits') === 0) derived.hitsAlwaysZero = true
     else derived.numbers.prefix_hit_share = Math.min(1, hits / queries)

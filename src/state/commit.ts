@@ -1,7 +1,7 @@
 import type { Backend } from '../model/backend.ts'
 import type { Shard } from '../model/config.ts'
 import { type Saved, type Store, type Stored, StoreError, type Version } from '../model/store.ts'
-import { type Delivery, enqueue, settle } from './outbox.ts'
+import { countReposted, type Delivery, type Reposted, settle } from './outbox.ts'
 import { emptyState, type ReadState, readState, type State, writeState } from './schema.ts'
 
 /** The state cannot be used by this version of the code; nothing was written. */
@@ -103,7 +103,8 @@ function startAnew(key: string, now: number): State {
     at: now,
     firedAt: now,
   } as const
-  return { ...emptyState(), outbox: enqueue([], [notification], now) }
+  // For no channel yet: the configuration says who is to hear of it.
+  return { ...emptyState(), outbox: [{ notification, since: now, to: {}, tries: 0 }] }
 }
 
 export interface Decided {
@@ -175,12 +176,12 @@ const SETTLE_TRIES = 5
  */
 export async function saveSettled(
   from: { state: State; version: Version },
-  deliveries: readonly Delivery[],
+  { deliveries, reposted }: { deliveries: readonly Delivery[]; reposted: readonly Reposted[] },
   commit: Commit & { id: string },
 ): Promise<State> {
   let current: { state: State; version: Version | undefined } = from
   for (let tries = 1; ; tries += 1) {
-    const state = settle(current.state, deliveries, commit.now, commit.id)
+    const state = countReposted(settle(current.state, deliveries, commit.now, commit.id), reposted)
     try {
       const saved = await commit.store.save(stateKey(commit.backend, commit.shard), writeState(state), current.version)
       if (saved !== 'conflict') return state

@@ -1,7 +1,7 @@
 import type { Notification } from '../model/notification.ts'
+import { isAhead, type Legs, legsOf, withLegs } from './legs.ts'
 import { maintenanceAt } from './maintenance.ts'
-import { enqueue, isClaimed } from './outbox.ts'
-import type { EndpointState, Incident, Silence, State } from './schema.ts'
+import type { EndpointState, Incident, Outgoing, Silence, State } from './schema.ts'
 import { covers, isOpen, type Place, quietAt } from './silences.ts'
 
 /** Whether there is anything to hold back or to wake: without it a run does nothing of this. */
@@ -79,32 +79,50 @@ export function holdBack(decided: State, places: readonly Place[], owed: Owed, n
   const silences = state.silences ?? []
   const quietOf = ({ endpoint, rule }: Notification) =>
     rule === 'silence' ? undefined : quietAt(endpoint === undefined ? undefined : byName.get(endpoint), silences, now)
-  const held: Notification[] = []
-  const freed: Notification[] = []
-  for (const one of state.held ?? []) (quietOf(one) ? held : freed).push(one)
+  const held: Outgoing[] = []
+  const freed: Outgoing[] = []
+  for (const one of state.held ?? []) (quietOf(one.notification) ? held : freed).push({ ...one, since: now })
   const outbox = state.outbox.flatMap((item) => {
     const { notification } = item
     const { incident, reason } = notification
-    if (isClaimed(item, now)) return [item]
-    if (reason === 'repeated' && state.acknowledged?.[incident]) return []
+    const { claimed, free } = claimedAndFree(legsOf(item), now)
+    const withoutFree = () => withLegs(item, claimed)
+    if (reason === 'repeated' && state.acknowledged?.[incident]) return withoutFree()
     // It fired in a silence and ended before it could be told.
-    if (reason === 'resolved' && owed.has(incident) && owed.get(incident) === undefined) return []
+    if (reason === 'resolved' && owed.has(incident) && owed.get(incident) === undefined) return withoutFree()
     const quiet = quietOf(notification)
     if (!quiet) return [item]
-    if (reason === 'resolved') held.push(notification)
+    if (reason === 'resolved') held.push(...withLegs({ notification, since: now }, free))
     // It could not be delivered before the silence: it waits on, and is told late if it ends meanwhile.
-    return isFromBefore(notification, quiet.from) ? [{ ...item, since: now, retryAt: now + 1 }] : []
+    if (isFromBefore(notification, quiet.from))
+      return withLegs({ ...item, since: now }, { ...claimed, ...later(free, now) })
+    return withoutFree()
   })
   const { held: _, acknowledged: __, silences: ___, ...rest } = state
   const acknowledged = stillFiring(state)
   const lasting = silences.filter((silence) => silence.until > now || isOwing(silence, state, places))
   return {
     ...rest,
-    outbox: enqueue(outbox, freed, now),
+    outbox: [...outbox, ...freed],
     ...(lasting.length > 0 ? { silences: lasting } : {}),
     ...(held.length > 0 ? { held } : {}),
     ...(Object.keys(acknowledged).length > 0 ? { acknowledged } : {}),
   }
+}
+
+/** What another run is sending right now, and the rest. */
+function claimedAndFree(legs: Legs, now: number): { claimed: Legs; free: Legs } {
+  const isClaimed = ([, leg]: [string, Legs[string]]) => isAhead(leg.claim?.until, now)
+  const all = Object.entries(legs)
+  return {
+    claimed: Object.fromEntries(all.filter(isClaimed)),
+    free: Object.fromEntries(all.filter((leg) => !isClaimed(leg))),
+  }
+}
+
+/** Not at this run. */
+function later(legs: Legs, now: number): Legs {
+  return Object.fromEntries(Object.entries(legs).map(([channel, leg]) => [channel, { ...leg, retryAt: now + 1 }]))
 }
 
 /** What waits in the outbox since before a silence. A reminder is made anew. */

@@ -1,79 +1,63 @@
+import { NOTIFLY } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
 import type { Notification } from '../model/notification.ts'
-import type { Outgoing, State } from './schema.ts'
+import { channelsToSpare, isAhead, legsOf, withLegs } from './legs.ts'
+import type { Leg, Outgoing, State, Thread } from './schema.ts'
+import { openIncident, type Threads, withThread } from './threads.ts'
 
-/** What came of trying to deliver one notification. */
+/** What came of trying to deliver one notification on one channel. */
 export interface Delivery {
   id: string
+  /** `notifly` unless another is named. */
+  channel?: string
   kind: 'delivered' | 'waiting' | 'unanswered' | 'refused'
   /** Epoch milliseconds: not before, as the servers asked. */
   retryAt?: number
-  /** Epoch milliseconds: the first server not before, the fallback at any time. */
+  /** Epoch milliseconds: the channel not before, its fallback at any time. */
   firstAt?: number
+  /** Answers of 429 in a row. */
+  limits?: number
+  /** What a channel is to remember of the incident; absent where there is only the channel `notifly`. */
+  thread?: Thread
+  /** The channel that took it, where that is the fallback. */
+  by?: string
 }
 
-/**
- * Puts notifications that are not there yet at the end of the outbox.
- * @param overtaken items that some of them replace: the incident keeps their waiting time and what the servers asked for.
- */
-export function enqueue(
-  outbox: readonly Outgoing[],
-  notifications: readonly Notification[],
-  now: number,
-  overtaken: readonly Outgoing[] = [],
-): Outgoing[] {
-  const known = new Set(outbox.map((o) => o.notification.id))
-  const before = new Map(overtaken.map((item) => [item.notification.incident, item]))
-  const fresh = notifications.filter((n) => !known.has(n.id))
-  return [
-    ...outbox,
-    ...fresh.map((notification) => ({ notification, ...waitOf(before.get(notification.incident), now), tries: 0 })),
-  ]
+/** Incidents that are over and were posted once more on a channel that wants it so. */
+export interface Reposted {
+  channel: string
+  incidents: readonly string[]
 }
 
-/** A pause after lost answers was for the message that may have arrived, and ends with it. */
-function waitOf(before: Outgoing | undefined, now: number): Pick<Outgoing, 'since' | 'retryAt' | 'firstAt'> {
-  if (before === undefined) return { since: now }
-  const { since, retryAt, firstAt, notification } = before
-  return { since, ...defined({ retryAt: notification.maybeSent ? undefined : retryAt, firstAt }) }
+/** A notification that is to be sent on one channel now. */
+export interface Due {
+  channel: string
+  notification: Notification
 }
 
 /**
  * Claims all that is due for this run, until its `end`: another run leaves it alone until then, so that a crash, a
- * failed try and an overlapping run all mean "due again later". What another run has claimed is not due.
+ * failed try and an overlapping run all mean "due again later". What another run has claimed is not due, and nothing is
+ * while a channel that answered 429 is to be left alone. Each channel goes its own way.
  */
-export function claimDue(state: State, by: string, now: number, end: number): { state: State; due: Notification[] } {
+export function claimDue(state: State, by: string, now: number, end: number): { state: State; due: Due[] } {
   const until = Math.floor(end)
-  const due: Notification[] = []
-  const outbox = state.outbox.map((item) => {
-    if (isClaimed(item, now) || isAhead(item.retryAt, now)) return item
-    // A claim that ran out belongs to a run that died between sending and settling: it may have been sent.
-    const notification = item.claim ? { ...item.notification, maybeSent: true } : item.notification
-    due.push(notification)
-    return { ...item, notification, claim: { by, until }, tries: item.tries + 1 }
+  const due: Due[] = []
+  const spared = channelsToSpare(state.outbox, now)
+  const outbox = state.outbox.flatMap((item) => {
+    const legs = legsOf(item)
+    const claimed: Record<string, Leg> = {}
+    for (const [channel, leg] of Object.entries(legs)) {
+      if (spared.has(channel) || isAhead(leg.claim?.until, now) || isAhead(leg.retryAt, now)) continue
+      // A claim that ran out belongs to a run that died between sending and settling: it may have been sent.
+      const maybeSent = leg.claim || leg.maybeSent ? (true as const) : undefined
+      claimed[channel] = { ...leg, ...defined({ maybeSent }), claim: { by, until }, tries: leg.tries + 1 }
+      const { maybeSent: _, ...notification } = item.notification
+      due.push({ channel, notification: maybeSent ? { ...notification, maybeSent } : notification })
+    }
+    return Object.keys(claimed).length === 0 ? [item] : withLegs(item, { ...legs, ...claimed })
   })
   return { state: { ...state, outbox }, due }
-}
-
-/** Epoch milliseconds before which the first push server wants to be asked for none of these; `undefined`: it may be. */
-export function firstAtOf(outbox: readonly Outgoing[], due: readonly Notification[], now: number): number | undefined {
-  const ids = new Set(due.map(({ id }) => id))
-  const times = outbox.flatMap(({ notification, firstAt }) => (ids.has(notification.id) ? (firstAt ?? []) : []))
-  const ahead = times.filter((time) => isAhead(time, now))
-  return ahead.length > 0 ? Math.max(...ahead) : undefined
-}
-
-/** Another run is trying this one right now. */
-export function isClaimed(item: Outgoing, now: number): boolean {
-  return isAhead(item.claim?.until, now)
-}
-
-/** Longer than any run, and than any server is given. Milliseconds. */
-const FARTHEST = 2 * 60 * 60_000
-
-/** Later than now, and not so much later that it was written by a clock that was wrong: waiting for it could take days. */
-function isAhead(time: number | undefined, now: number): boolean {
-  return time !== undefined && time > now && time <= now + FARTHEST
 }
 
 /** After a second lost answer the server may be taking each message and only be slow to say so. Milliseconds. */
@@ -88,20 +72,54 @@ const EARLY = 30_000
  * @param by the run that tried.
  */
 export function settle(state: State, deliveries: readonly Delivery[], now: number, by: string): State {
-  const byId = new Map(deliveries.map((d) => [d.id, d]))
-  const settled: Notification[] = []
+  const byId = new Map<string, Delivery[]>()
+  for (const one of deliveries) byId.set(one.id, [...(byId.get(one.id) ?? []), one])
+  const first: Notification[] = []
+  let threads = state.threads
   const outbox = state.outbox.flatMap((item): Outgoing[] => {
-    const delivery = byId.get(item.notification.id)
-    if (!delivery) return [item]
-    if (delivery.kind === 'delivered') settled.push(item.notification)
-    if (delivery.kind === 'delivered' || delivery.kind === 'refused') return []
-    const notification = delivery.kind === 'unanswered' ? { ...item.notification, maybeSent: true } : item.notification
-    if (item.claim?.by !== by) return [{ ...item, notification }]
-    const { claim: _, retryAt: __, firstAt: ___, ...rest } = item
-    const { retryAt = pausedUntil(delivery, item, now), firstAt } = delivery
-    return [{ ...rest, notification, ...defined({ retryAt: whole(retryAt), firstAt: whole(firstAt) }) }]
+    const own = byId.get(item.notification.id)
+    if (!own) return [item]
+    const legs: Record<string, Leg> = { ...legsOf(item) }
+    let told = item.told
+    for (const delivery of own) {
+      const channel = delivery.channel ?? NOTIFLY
+      const leg = legs[channel]
+      if (!leg) continue
+      if (delivery.kind === 'delivered' && !told) first.push(item.notification)
+      if (delivery.kind === 'delivered') {
+        told = true
+        threads = threadsAfter(threads, item.notification, delivery, state)
+      }
+      if (delivery.kind === 'delivered' || delivery.kind === 'refused') delete legs[channel]
+      else legs[channel] = tried(leg, delivery, now, by)
+    }
+    return withLegs({ ...item, ...defined({ told }) }, legs)
   })
-  return { ...state, outbox, endpoints: toldOf(state, settled, now) }
+  const { threads: _, ...rest } = state
+  return { ...rest, outbox, ...defined({ threads }), endpoints: endpointsTold(state, first, now) }
+}
+
+/** What is over was posted once more; after the last time it is forgotten. */
+export function countReposted(state: State, reposted: readonly Reposted[]): State {
+  let threads = state.threads ?? {}
+  for (const { channel, incidents } of reposted) {
+    for (const incident of incidents) {
+      const thread = threads[incident]?.[channel]
+      if (thread?.left === undefined) continue
+      const left = thread.left - 1
+      threads = withThread(threads, incident, channel, left > 0 ? { ...thread, left } : undefined)
+    }
+  }
+  const { threads: _, ...rest } = state
+  return Object.keys(threads).length === 0 ? rest : { ...rest, threads }
+}
+
+/** A leg that is still to be delivered, freed where it is still this run's. */
+function tried(leg: Leg, delivery: Delivery, now: number, by: string): Leg {
+  const maybeSent = delivery.kind === 'unanswered' || leg.maybeSent ? (true as const) : undefined
+  if (leg.claim?.by !== by) return { ...leg, ...defined({ maybeSent }) }
+  const { retryAt = pausedUntil(delivery, leg, now), firstAt, limits } = delivery
+  return { tries: leg.tries, ...defined({ retryAt: whole(retryAt), firstAt: whole(firstAt), limits, maybeSent }) }
 }
 
 /** A server may ask for 1.5 s, and a stopwatch counts fractions: the state holds whole milliseconds alone. */
@@ -110,13 +128,36 @@ function whole(time: number | undefined): number | undefined {
 }
 
 /** Epoch milliseconds: after answers that were lost again and again, 2, 4, then 5 minutes, lest each run repeat a message that had arrived. */
-function pausedUntil({ kind }: Delivery, { notification, tries }: Outgoing, now: number): number | undefined {
-  if (kind !== 'unanswered' || notification.maybeSent !== true || tries < 2) return undefined
+function pausedUntil({ kind }: Delivery, { maybeSent, tries }: Leg, now: number): number | undefined {
+  if (kind !== 'unanswered' || maybeSent !== true || tries < 2) return undefined
   return now + Math.min(2 ** (tries - 1) * 60_000, LONGEST_PAUSE) - EARLY
 }
 
+/** Who knows of the incident now. */
+function threadsAfter(
+  threads: Threads | undefined,
+  notification: Notification,
+  delivery: Delivery,
+  { endpoints }: State,
+): Threads | undefined {
+  const { incident, endpoint, reason } = notification
+  const { channel = NOTIFLY, by = channel, thread } = delivery
+  const isKnown = threads !== undefined && Object.hasOwn(threads, incident)
+  if (reason !== 'fired' && reason !== 'worse' && reason !== 'repeated') {
+    if (!isKnown) return threads
+    const left = withThread(threads, incident, by, thread?.left === undefined ? undefined : thread)
+    return Object.keys(left).length === 0 ? undefined : left
+  }
+  if (!thread && !isKnown) return threads
+  // Until now the channel `notifly` was the only one, and knew without this.
+  const open = endpoint === undefined ? undefined : openIncident(endpoints, endpoint, incident)
+  const wasTold = !isKnown && open?.lastSentAt !== undefined
+  const before = wasTold ? withThread(threads ?? {}, incident, NOTIFLY, {}) : (threads ?? {})
+  return withThread(before, incident, by, thread ?? {})
+}
+
 /** The endpoints, with `lastSentAt` set on the incidents that were delivered. Copied once: a thousand may be delivered at once. */
-function toldOf(state: State, delivered: readonly Notification[], now: number): State['endpoints'] {
+function endpointsTold(state: State, delivered: readonly Notification[], now: number): State['endpoints'] {
   if (delivered.length === 0) return state.endpoints
   const endpoints = { ...state.endpoints }
   for (const { endpoint, incident } of delivered) {

@@ -148,18 +148,34 @@ const ENDPOINT_STATE = z.object({
 })
 export type EndpointState = z.infer<typeof ENDPOINT_STATE>
 
+/** What is still to be done for one channel. */
+const LEG = z.object({
+  /** A run that is trying, and when its claim ends. */
+  claim: z.optional(z.object({ by: z.string(), until: time })),
+  /** Not before. */
+  retryAt: z.optional(time),
+  /** The channel not before, as it asked; its fallback at any time. */
+  firstAt: z.optional(time),
+  /** Answers of 429 in a row: the pauses between runs grow with them. */
+  limits: z.optional(count),
+  tries: count,
+  /** It was sent before, but the answer was lost. */
+  maybeSent: z.optional(z.literal(true)),
+})
+export type Leg = z.infer<typeof LEG>
+
+const { maybeSent: _, ...FLAT } = LEG.shape
+
 const OUTGOING = z.object({
   /** Complete in itself; its shape is `Notification`. */
   notification: z.custom<Notification>(isNotification),
   /** Entered the outbox. */
   since: time,
-  /** A run that is trying, and when its claim ends. */
-  claim: z.optional(z.object({ by: z.string(), until: time })),
-  /** Not before. */
-  retryAt: z.optional(time),
-  /** The first push server not before, as it asked; the fallback at any time. */
-  firstAt: z.optional(time),
-  tries: count,
+  /** By channel. Absent: it is for the channel `notifly` alone, whose fields stand beside this one. */
+  to: z.optional(z.record(z.string(), LEG)),
+  /** A channel has taken it, while others have not. */
+  told: z.optional(z.literal(true)),
+  ...FLAT,
 })
 export type Outgoing = z.infer<typeof OUTGOING>
 
@@ -177,6 +193,19 @@ const SILENCE = z.object({
   comment: z.optional(z.string()),
 })
 export type Silence = z.infer<typeof SILENCE>
+
+/** What one channel was told of an incident that may go on. */
+const THREAD = z.object({
+  /** What the service calls the message, or the messages, newest last and separated by blanks. */
+  id: z.optional(z.string()),
+  /** Incidents that the message tells; absent: this one alone. */
+  of: z.optional(count),
+  /** Alertmanager: the alert as JSON, posted anew at each run. */
+  alert: z.optional(z.string()),
+  /** Alertmanager: it is over, and is posted so many times more. */
+  left: z.optional(count),
+})
+export type Thread = z.infer<typeof THREAD>
 
 /** All of it, as `docs/state.md` documents it. */
 export const STATE = z.object({
@@ -198,7 +227,9 @@ export const STATE = z.object({
   /** Incidents that somebody has taken, by their ids: no reminders of these. */
   acknowledged: z.optional(z.record(z.string(), z.object({ at: time, by: z.string() }))),
   /** Ends that came in a silence, of what was told before it: told when the silence is over. */
-  held: z.optional(z.array(z.custom<Notification>(isNotification))),
+  held: z.optional(z.array(OUTGOING)),
+  /** By incident and channel: who was told, where there is more than the channel `notifly`. */
+  threads: z.optional(z.record(z.string(), z.record(z.string(), THREAD))),
 })
 export type State = z.infer<typeof STATE>
 

@@ -1,8 +1,7 @@
 import type { Endpoint } from '../model/config.ts'
 import type { Notification } from '../model/notification.ts'
 import { maintenanceAt } from './maintenance.ts'
-import { enqueue } from './outbox.ts'
-import type { EndpointState, Incident, Silence, State } from './schema.ts'
+import type { EndpointState, Incident, Outgoing, Silence, State } from './schema.ts'
 
 /** What silences and windows of planned work are asked about. */
 export type Place = Pick<Endpoint, 'name' | 'group' | 'maintenance'>
@@ -86,7 +85,14 @@ export function addSilence(state: State, silence: Silence, name: string): State 
     firedAt: from,
     silence: { from, until, by, ...(comment === undefined ? {} : { comment }) },
   }
-  return { ...state, silences: [...others, silence], outbox: enqueue(state.outbox, [notification], from) }
+  const isQueued = state.outbox.some((item) => item.notification.id === notification.id)
+  const outbox = isQueued ? state.outbox : [...state.outbox, unaddressed(notification, from)]
+  return { ...state, silences: [...others, silence], outbox }
+}
+
+/** Which channels there are only a run knows: the next one gives it to those that are to hear of it. */
+function unaddressed(notification: Notification, since: number): Outgoing {
+  return { notification, since, to: {}, tries: 0 }
 }
 
 /** Ends the silences of a place; the next run takes them out, and tells what fires. */

@@ -19,6 +19,8 @@ const CONNECT_TIMEOUT = 2_000
  * @param timeout milliseconds for one request.
  */
 export function createS3Client(config: S3Config, timeout: number): S3Client {
+  // On an older Node it would print seven lines in every run; `doctor` says it once.
+  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
   const agent = {
     keepAlive: false,
     autoSelectFamilyAttemptTimeout: CONNECT_TIMEOUT / 2,

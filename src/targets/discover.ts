@@ -5,13 +5,16 @@ import {
   type Discovery,
   type DnsName,
   type Endpoint,
+  type Pool,
   type Source,
   type Target,
 } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import type { Log } from '../model/io.ts'
 import type { Observation } from '../model/observation.ts'
 import { emptyReadings } from '../signals/readings.ts'
 import type { load } from './load.ts'
+import { expandRouter } from './models.ts'
 import { groupOf, nameOf, parseTargets } from './parse.ts'
 import { inShard, isIn } from './shards.ts'
 
@@ -41,6 +44,20 @@ interface Options {
  * @throws {ConfigError} when the variables do not fit what was found.
  */
 export async function discover(config: Config, last: LastTargets, options: Options): Promise<Discovered> {
+  const found = await fromSources(config, last, options)
+  if (config.backend !== 'llamacpp') return found
+  const expanded = await Promise.all(found.endpoints.map((endpoint) => expandRouter(endpoint, options.load)))
+  const watch = expanded.flatMap((one) => one.watch)
+  const models = expanded.flatMap(({ endpoints, watch: [router] }) => (router ? endpoints : []))
+  return {
+    ...found,
+    endpoints: expanded.flatMap(({ endpoints }) => endpoints),
+    config: { ...found.config, endpoints: [...found.config.endpoints, ...models] },
+    watch: [...found.watch, ...watch],
+  }
+}
+
+async function fromSources(config: Config, last: LastTargets, options: Options): Promise<Discovered> {
   const { discovery } = config
   if (!discovery) {
     const mine = inShard(config)
@@ -51,7 +68,10 @@ export async function discover(config: Config, last: LastTargets, options: Optio
   const names = await askNames(namesOf(config, discovery, lists), last, options)
   const expanded = discovery.expand([...fixed, ...names.flatMap(({ targets }) => targets)])
   if (!expanded.ok) throw new ConfigError(expanded.problems)
-  const mine = inShard({ ...expanded.config, ...(config.shard ? { shard: config.shard } : {}) })
+  const { pools } = expanded.config
+  const nameless = new Set(names.flatMap(({ nameless }) => nameless ?? []))
+  const marked = pools?.map((pool): Pool => (nameless.has(pool.group) ? { ...pool, nameless: true } : pool))
+  const mine = inShard({ ...expanded.config, ...defined({ pools: marked, shard: config.shard }) })
   const asked = [...lists, ...names]
   return {
     endpoints: mine.endpoints,
@@ -73,6 +93,8 @@ interface Asked {
   targets: readonly Target[]
   /** It could not be used, and this shard is the one to report it. */
   told: boolean
+  /** The group whose name resolves to nothing. */
+  nameless?: string | undefined
 }
 
 /** Only the first shard reports a list; a name is reported by the shard that its group belongs to. */
@@ -100,10 +122,14 @@ function askNames(names: readonly (Source & DnsName)[], last: LastTargets, optio
         return { id: name.id, targets: replicasOf(name, loaded.addresses), told: false }
       }
       const why = loaded.ok ? 'no address' : loaded.why
-      return { ...keep(name, [`${name.id}: ${why}`], last, options), told: true }
+      const nameless = NO_SUCH_NAME.includes(why) ? name.group : undefined
+      return { ...keep(name, [`${name.id}: ${why}`], last, options), told: true, nameless }
     }),
   )
 }
+
+/** How the system says that there is no such name, or none with an address: not that it could not be asked. */
+const NO_SUCH_NAME: readonly string[] = ['ENOTFOUND', 'ENODATA', 'no address']
 
 function keep({ id }: Source, problems: readonly string[], last: LastTargets, { log }: Options) {
   const targets = last[id] ?? []

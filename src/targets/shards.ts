@@ -16,7 +16,13 @@ const MOST = 100
 /** The part of the configuration that is this shard's: every endpoint belongs to exactly one shard of all. */
 export function inShard(config: Config): Config {
   const { shard } = config
-  return shard ? { ...config, endpoints: config.endpoints.filter((endpoint) => isIn(endpoint, shard)) } : config
+  if (!shard) return config
+  const pools = config.pools?.filter(({ group }) => isIn({ name: group, group }, shard))
+  return {
+    ...config,
+    endpoints: config.endpoints.filter((endpoint) => isIn(endpoint, shard)),
+    ...(pools ? { pools } : {}),
+  }
 }
 
 /** By the group where there is one, so that siblings stay together: they are compared with one another. */

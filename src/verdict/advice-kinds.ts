@@ -24,6 +24,24 @@ export type Advice =
   | { key: 'tei-more-at-once' }
   | { key: 'llamacpp-more-at-once' }
   | { key: 'llamacpp-more-cache' }
+  | { key: 'llamacpp-router' }
+  | { key: 'trtllm-more-at-once'; kv: number }
+  | { key: 'trtllm-more-cache' }
+  | { key: 'trtllm-metrics' }
+  | { key: 'lmdeploy-more-at-once'; kv: number }
+  | { key: 'lmdeploy-more-cache' }
+  | { key: 'lmdeploy-metrics' }
+  | { key: 'mistralrs-more-at-once'; kv: number }
+  | { key: 'mistralrs-more-cache' }
+  | { key: 'triton-more-at-once' }
+  | { key: 'triton-more-cache' }
+  | { key: 'dynamo-more-workers' }
+  | { key: 'epp-more-replicas' }
+  | { key: 'litellm-more-deployments' }
+  | { key: 'litellm-metrics' }
+  | { key: 'router-more-backends' }
+  | { key: 'genai-more-backends' }
+  | { key: 'ray-serve-more-replicas' }
   | { key: 'ollama-more-at-once' }
   | { key: 'ollama-queue' }
   | { key: 'ollama-other-model' }

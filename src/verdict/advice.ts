@@ -78,8 +78,35 @@ export function whenGatewayFails({ failedBy }: AlertContext): Advice[] {
   return [{ key: failedBy === undefined ? 'read-log' : 'gateway-upstream' }]
 }
 
-function refusesRequests(): Advice[] {
-  return [{ key: 'gateway-rejected' }]
+/**
+ * Where room for more requests is made behind each gateway.
+ * Dynamo: fault tolerance, request rejection. EPP: llm-d, flow control and EndpointPickerConfig. LiteLLM: proxy
+ * configuration, load balancing. vLLM's router: README of the production stack. Ray Serve: configuration of a deployment.
+ */
+export function refusesRequests({ backend }: AlertContext): Advice[] {
+  switch (backend) {
+    case 'dynamo':
+      return [{ key: 'dynamo-more-workers' }]
+    case 'epp':
+      return [{ key: 'epp-more-replicas' }]
+    case 'litellm':
+      return [{ key: 'litellm-more-deployments' }]
+    case 'router':
+      return [{ key: 'router-more-backends' }]
+    case 'genai':
+      return [{ key: 'genai-more-backends' }]
+    case 'ray-serve':
+      return [{ key: 'ray-serve-more-replicas' }]
+    default:
+      return [{ key: 'gateway-rejected' }]
+  }
+}
+
+/** What a gateway's refusal or dead upstream asks for, where its own settings say it better than the rule does. */
+export function onOwnGateway({ context }: Notification): Advice[] {
+  return context === undefined || context.backend === 'gateway' || context.backend === 'vllm'
+    ? []
+    : refusesRequests(context)
 }
 
 /**
@@ -89,6 +116,8 @@ function refusesRequests(): Advice[] {
  * TGI: huggingface.co/docs/text-generation-inference, launcher (max-batch-total-tokens bounds the batch).
  * TEI: huggingface.co/docs/text-embeddings-inference, CLI arguments (max-batch-tokens).
  * llama.cpp: tools/server/README (--parallel is the number of slots, which share --ctx-size).
+ * TensorRT-LLM: commands/trtllm-serve (--max_batch_size; kv_cache_config of its YAML). LMDeploy: `lmdeploy serve
+ * api_server --help`. mistral.rs: docs/CMD_LINE_DOCS. Triton: user guide, model configuration (config.pbtxt).
  */
 function moreAtOnce(context: AlertContext): Advice[] {
   const kv = context.numbers.kv_cache
@@ -104,6 +133,14 @@ function moreAtOnce(context: AlertContext): Advice[] {
       return [{ key: 'tei-more-at-once' }]
     case 'llamacpp':
       return kv === undefined || hasRoom ? [{ key: 'llamacpp-more-at-once' }] : []
+    case 'trtllm':
+      return hasRoom ? [{ key: 'trtllm-more-at-once', kv }] : []
+    case 'lmdeploy':
+      return hasRoom ? [{ key: 'lmdeploy-more-at-once', kv }] : []
+    case 'mistralrs':
+      return hasRoom ? [{ key: 'mistralrs-more-at-once', kv }] : []
+    case 'triton':
+      return kv === undefined || hasRoom ? [{ key: 'triton-more-at-once' }] : []
     default:
       return []
   }
@@ -129,6 +166,14 @@ export function cacheFull(context: AlertContext): Advice[] {
       return [{ key: 'sglang-more-cache' }]
     case 'llamacpp':
       return [{ key: 'llamacpp-more-cache' }]
+    case 'trtllm':
+      return [{ key: 'trtllm-more-cache' }]
+    case 'lmdeploy':
+      return [{ key: 'lmdeploy-more-cache' }]
+    case 'mistralrs':
+      return [{ key: 'mistralrs-more-cache' }]
+    case 'triton':
+      return [{ key: 'triton-more-cache' }]
     default:
       return []
   }
@@ -182,6 +227,11 @@ export function whenHitsFell({ context }: Notification): Advice[] {
 export function whenDown({ failure, context }: Notification): Advice[] {
   if (failure?.kind === 'not-found' && context?.backend === 'sglang') return [{ key: 'sglang-metrics' }]
   if (failure?.status === 501 && context?.backend === 'llamacpp') return [{ key: 'llamacpp-metrics' }]
+  if (failure?.status === 400 && context?.backend === 'llamacpp') return [{ key: 'llamacpp-router' }]
+  const isElsewhere = failure?.kind === 'not-found' || failure?.kind === 'not-prometheus'
+  if (isElsewhere && context?.backend === 'trtllm') return [{ key: 'trtllm-metrics' }]
+  if (failure?.kind === 'not-found' && context?.backend === 'litellm') return [{ key: 'litellm-metrics' }]
+  if (failure?.kind === 'not-found' && context?.backend === 'lmdeploy') return [{ key: 'lmdeploy-metrics' }]
   return []
 }
 

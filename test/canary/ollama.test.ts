@@ -172,7 +172,9 @@ describe('the model', () => {
   test('a model partly in system memory says how much of it is not', async () => {
     const { server, ask } = await simulated({ models: { m: { ...MODEL, vramShare: 0.25 } } })
     server.load('m')
-    expect(factsOf(await ask())).toMatchObject({ status: 'answered', vramShare: 0.25 })
+    const answer = await ask()
+    expect(factsOf(answer)).toMatchObject({ status: 'answered', vramShare: 0.25 })
+    expect(answer.up === true && answer.readings.gauges.vram_share?.value).toBe(0.25)
   })
 
   test('a model that somebody loaded with another context is not loaded anew by the canary', async () => {

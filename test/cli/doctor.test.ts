@@ -1,10 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import type http from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { doctor } from '../../src/cli/doctor.ts'
-import { serve } from '../scrape/loopback.ts'
+import { checkWatcher } from '../../src/cli/doctor-watcher.ts'
+import { configOf } from '../config/outcome.ts'
+import { deafUrl, serve } from '../scrape/loopback.ts'
+import { servedBy } from '../stories/servers.ts'
 
 const PAGE = `# TYPE vllm:num_requests_waiting gauge
 vllm:num_requests_waiting{engine="0",model_name="llama"} 3
@@ -37,6 +40,63 @@ async function check(variables: Record<string, string>, options = { push: false 
   return [code, said.join('\n')]
 }
 
+/** Function, what doctor calls its page, and the least of its rules that must be seen. */
+const SERVERS = [
+  ['trtllm', 'TensorRT-LLM', 'waiting'],
+  ['dynamo', 'Dynamo frontend', 'waiting'],
+  ['litellm', 'LiteLLM proxy', 'upstream'],
+  ['epp', 'llm-d router', 'rejected'],
+  ['router', "vLLM's router", 'upstream'],
+  ['triton', 'Triton with TensorRT-LLM', 'waiting'],
+  ['lmdeploy', 'LMDeploy', 'waiting'],
+  ['mistralrs', 'mistral.rs', 'kv_cache'],
+  ['genai', 'OpenTelemetry GenAI', 'errors'],
+  ['ray-serve', 'Ray Serve', 'upstream'],
+] as const
+
+describe.each(SERVERS)('the page of %s', (backend, as, rule) => {
+  test('is recognised, and what it does not publish is no fault', async () => {
+    const { url } = await serveText(servedBy(backend, 5))
+    vi.stubEnv(`${backend.toUpperCase().replace('-', '_')}_ENDPOINTS`, `a=${url}/metrics`)
+    const code = await doctor(backend, { push: false })
+    const text = said.join('\n')
+    expect(text).toContain(`server: ${as}`)
+    expect(text).toMatch(new RegExp(`ok +${rule} `))
+    expect([text.includes('BLIND') ? text : '', code]).toEqual(['', 0])
+  })
+
+  test('is named with its function when it stands under another', async () => {
+    const { url } = await serveText(servedBy(backend, 5))
+    vi.stubEnv('TEI_ENDPOINTS', `a=${url}`)
+    expect(await doctor('tei', { push: false })).toBe(1)
+    expect(said.join('\n')).toContain(`from TEI_ENDPOINTS to ${backend.toUpperCase().replace('-', '_')}_ENDPOINTS`)
+  })
+})
+
+test('JSON at /metrics, and metrics at another path: the function that asks there is named', async () => {
+  const { url } = await serve((request, response) =>
+    request.url === '/prometheus/metrics'
+      ? response.writeHead(200, { 'content-type': 'text/plain' }).end(servedBy('trtllm', 5))
+      : response.writeHead(200, { 'content-type': 'application/json' }).end('[{"iter": 1}]'),
+  )
+  const [code, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}` })
+  expect(code).toBe(1)
+  expect(text).toContain(
+    'the metrics of TensorRT-LLM with iteration statistics are at /prometheus/metrics: set TRTLLM_ENDPOINTS',
+  )
+})
+
+test('trtllm without a path asks where its metrics lie', async () => {
+  const asked: (string | undefined)[] = []
+  const { url } = await serve((request, response) => {
+    asked.push(request.url)
+    response.writeHead(200, { 'content-type': 'text/plain' }).end(servedBy('trtllm', 5))
+  })
+  vi.stubEnv('TRTLLM_ENDPOINTS', `a=${new URL(url).origin}`)
+  expect(await doctor('trtllm', { push: false })).toBe(0)
+  expect(asked).toEqual(['/prometheus/metrics'])
+})
+
 describe('an endpoint', () => {
   test('that serves its metrics is told with its version and what each rule reads', async () => {
     const { url } = await serveText(PAGE)
@@ -47,10 +107,26 @@ describe('an endpoint', () => {
   })
 
   test.each([
-    ['a web page', '<html><title>Sign in</title></html>', 'text/html', 'no metrics: not-prometheus, Sign in'],
-    ['JSON', '{"object":"list"}', 'application/json', 'no metrics: not-prometheus, {"object":"list"}'],
-    ['nothing', '', 'text/plain', 'no metrics: not-prometheus'],
-    ['the metrics of another server', 'tgi_queue_size 3\n', 'text/plain', 'not recognised: is this the right port'],
+    [
+      'a web page',
+      '<html><title>Sign in</title></html>',
+      'text/html',
+      'no metrics: a web page, JSON or other text came where metrics were expected: “Sign in”',
+    ],
+    [
+      'JSON',
+      '{"object":"list"}',
+      'application/json',
+      'no metrics: a web page, JSON or other text came where metrics were expected: “{"object":"list"}”',
+    ],
+    ['nothing', '', 'text/plain', 'no metrics: an empty page came where metrics were expected'],
+    [
+      'the metrics of another server',
+      'tgi_queue_size 3\n',
+      'text/plain',
+      'this is the page of TGI, not of vllm: move chat/a from VLLM_ENDPOINTS to TGI_ENDPOINTS',
+    ],
+    ['the metrics of anything', 'up 1\n', 'text/plain', 'not recognised: is this the right port'],
   ])('that answers with %s is told so in one line, not rule by rule', async (_, body, type, words) => {
     const { url } = await serveText(body, type)
     const [code, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}` })
@@ -63,7 +139,7 @@ describe('an endpoint', () => {
     const { url } = await serveText(PAGE)
     const [code, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}`, VLLM_MODEL: 'mistral' })
     expect(code).toBe(1)
-    expect(text).toContain('model: mistral is not on this server')
+    expect(text).toContain('model: mistral is not on this server; there: llama. Set VLLM_MODEL, or leave it out.')
     expect(text).not.toContain('_LIMIT=off')
   })
 
@@ -135,6 +211,93 @@ describe('an endpoint', () => {
     expect(text).toContain('chat/a  http://127.0.0.1')
     expect(text).not.toContain('planted-4711')
   })
+})
+
+describe('what the watcher itself needs', () => {
+  const page = async () => `chat/a=${(await serveText(PAGE)).url}`
+
+  test('the state place is read and written, and it is said that nobody would be told', async () => {
+    const [code, text] = await check({ VLLM_ENDPOINTS: await page() })
+    expect([code, text]).toEqual([0, expect.stringContaining(`state: ${dir} can be read and written`)])
+    expect(text).toContain('push: no channel is set, so that a run only prints: set NOTIFLY_URL and NOTIFLY_TOKEN')
+    expect(await readFile(path.join(dir, 'doctor/check.json'), 'utf8')).toBe('{"checked":"vllm"}')
+  })
+
+  test.each([
+    ['that is broken', '{"version":2,', 'vllm.json in .* cannot be understood: the next run puts it aside'],
+    ['of a newer version', '{"v":99}', 'vllm.json in .* is of a newer Queuebell .version 99.'],
+  ])('a state %s is a problem', async (_, state, words) => {
+    await writeFile(path.join(dir, 'vllm.json'), state)
+    const [code, text] = await check({ VLLM_ENDPOINTS: await page() })
+    expect([code, text]).toEqual([1, expect.stringMatching(`PROBLEM state: ${words}`)])
+  })
+
+  test('a state place that cannot be written is a problem, in the words of the run', async () => {
+    const file = path.join(dir, 'file')
+    await writeFile(file, '')
+    const [code, text] = await check({ VLLM_ENDPOINTS: await page(), STATE_DIR: path.join(file, 'below') })
+    expect([code, text]).toEqual([1, expect.stringMatching(/PROBLEM state: .*ENOTDIR/)])
+  })
+
+  test('the ping is sent, and its refusal told without the key in its address', async () => {
+    let status = 200
+    const pinged = await serve((_, response) => response.writeHead(status).end())
+    const variables = { VLLM_ENDPOINTS: await page(), PING_URL: `${pinged.url}/ping/planted-4711` }
+    expect(await check(variables)).toEqual([0, expect.stringContaining('ping: PING_URL took it')])
+    status = 404
+    const [code, text] = await check(variables)
+    expect([code, text]).toEqual([
+      1,
+      expect.stringContaining('PROBLEM ping: PING_URL: ping refused: is PING_URL right? (404)'),
+    ])
+    expect(text).not.toContain('planted-4711')
+  })
+
+  test("case 339: what AWS's client says of an older Node is said once, in one line, where the state is in S3", async () => {
+    const config = configOf('vllm', {
+      VLLM_ENDPOINTS: 'a=http://h',
+      STATE_BUCKET: 'bucket',
+      S3_ENDPOINT: await deafUrl(),
+    })
+    const lines = (await checkWatcher([config, config], '20.20.2', { push: false })).map(({ line }) => line)
+    expect(lines.filter((line) => line.startsWith('node: '))).toEqual([
+      "node: 20.20.2 works; AWS's client for S3 gets no updates for it after January 2027: go to Node 22 or newer",
+    ])
+    expect(
+      (await checkWatcher([config], '22.1.0', { push: false })).some(({ line }) => line.startsWith('node: ')),
+    ).toBe(false)
+  })
+})
+
+test('a server that refuses us is told with the full names of the variables', async () => {
+  const { url } = await serve((_, response) => response.writeHead(401).end('no'))
+  const [code, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}` })
+  expect(code).toBe(1)
+  expect(text).toContain('→ The server itself may be fine. Check VLLM_BEARER_TOKEN or VLLM_BASIC_AUTH in the settings.')
+})
+
+test('an Ollama without the configured model names those that it has', async () => {
+  const { url } = await serve((request, response) => {
+    if (request.url === '/api/tags') response.end('{"models":[{"name":"qwen3:8b"},{"name":"mistral:latest"}]}')
+    else if (request.url === '/api/ps') response.end('{"models":[]}')
+    else response.writeHead(404).end('{"error":"model llama3 not found"}')
+  })
+  vi.stubEnv('OLLAMA_URL', url)
+  vi.stubEnv('OLLAMA_MODEL', 'llama3')
+  vi.stubEnv('CANARY_LOAD', 'yes')
+  expect(await doctor('ollama', { push: false })).toBe(1)
+  expect(said.join('\n')).toContain('→ set OLLAMA_MODEL to one that is there: qwen3:8b, mistral:latest')
+})
+
+test('all that is configured is checked, each under its name', async () => {
+  const variables = {
+    VLLM_ENDPOINTS: `chat/a=${(await serveText(PAGE)).url}`,
+    TGI_ENDPOINTS: `b=${(await serveText('')).url}`,
+  }
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+  expect(await doctor(['vllm', 'tgi'], { push: false })).toBe(0)
+  expect(said.join('\n')).toMatch(/state: [\s\S]*\nvllm\nchat\/a [\s\S]*\ntgi\nb /)
+  expect(said.join('\n').match(/state: /g)).toHaveLength(1)
 })
 
 describe('a source of endpoints', () => {

@@ -70,7 +70,7 @@ test('quotation marks that a container kept are taken off, with a warning that n
     WAITING_LIMIT: '"30"',
     SOMETHING: '"else"',
   })
-  expect(config.push).toMatchObject({ url: 'https://push.example.com', token: 'Tok' })
+  expect(config.channels).toMatchObject([{ url: 'https://push.example.com', token: 'Tok' }])
   expect(config.endpoints[0]?.rules.find(({ id }) => id === 'waiting')?.limit).toBe(30)
   expect(config.warnings.map((warning) => warning.split(' ')[0])).toEqual([
     'VLLM_ENDPOINTS',

@@ -26,7 +26,8 @@ test('without any variable a laptop watches the local server with the defaults',
         beat: undefined,
       },
     ],
-    push: undefined,
+    channels: [],
+    heard: [],
     state: { kind: 'file', dir: '.queuebell' },
     language: 'en',
     pingUrl: undefined,
@@ -77,7 +78,17 @@ describe('in Lambda', () => {
   test('endpoints, a push server and a bucket are enough', () => {
     const config = configOf('vllm', LAMBDA, true)
     expect(config).toMatchObject({
-      push: { url: 'https://push.example.com', token: 'token-1', auth: 'bearer', fallback: undefined, markdown: false },
+      channels: [
+        {
+          name: 'notifly',
+          url: 'https://push.example.com',
+          token: 'token-1',
+          auth: 'bearer',
+          fallback: undefined,
+          markdown: false,
+        },
+      ],
+      heard: ['notifly'],
       state: { kind: 's3', bucket: 'bucket', prefix: 'queuebell/', endpoint: undefined, forcePathStyle: false },
     })
     expect(config).not.toHaveProperty('usedDefault')
@@ -91,11 +102,11 @@ describe('the push server', () => {
     ['https://push.example.com/gotify/', 'https://push.example.com/gotify'],
     ['http://10.0.0.9:8080//', 'http://10.0.0.9:8080'],
   ])('case 103: %s has the base address %s, to which one slash is added', (text, url) => {
-    expect(configOf('vllm', { NOTIFLY_URL: text, NOTIFLY_TOKEN: 't' }).push?.url).toBe(url)
+    expect(configOf('vllm', { NOTIFLY_URL: text, NOTIFLY_TOKEN: 't' }).channels[0]?.url).toBe(url)
   })
 
   test('a second one and another way of sending the token', () => {
-    const { push, secrets } = configOf('vllm', {
+    const { channels, secrets } = configOf('vllm', {
       NOTIFLY_URL: 'https://p1',
       NOTIFLY_TOKEN: 'first',
       NOTIFLY_AUTH: 'Gotify',
@@ -103,19 +114,16 @@ describe('the push server', () => {
       NOTIFLY_FALLBACK_URL: 'https://p2/',
       NOTIFLY_FALLBACK_TOKEN: 'second',
     })
-    expect(push).toEqual({
-      url: 'https://p1',
-      token: 'first',
-      auth: 'gotify',
-      markdown: true,
-      fallback: { url: 'https://p2', token: 'second' },
-    })
+    const second = { url: 'https://p2', token: 'second', auth: 'gotify', markdown: true, isSpare: true }
+    expect(channels).toMatchObject([
+      { url: 'https://p1', token: 'first', auth: 'gotify', markdown: true, fallback: second },
+    ])
     expect(secrets).toEqual(['first', 'second'])
   })
 
   test('a token pasted with the address is taken out of it, and is a secret', () => {
-    const { push, secrets } = configOf('vllm', { NOTIFLY_URL: 'https://p1/?token=abc' })
-    expect(push).toMatchObject({ url: 'https://p1', token: 'abc' })
+    const { channels, secrets } = configOf('vllm', { NOTIFLY_URL: 'https://p1/?token=abc' })
+    expect(channels).toMatchObject([{ url: 'https://p1', token: 'abc' }])
     expect(secrets).toEqual(['abc'])
   })
 

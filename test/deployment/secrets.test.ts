@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { withParameters } from '../../src/secrets/parameters.ts'
 import { functionsFor } from '../../tools/deploy/functions.ts'
-import { ownSecrets, saveSecrets } from '../../tools/deploy/secrets.ts'
+import { ownSecrets, removeSecrets, saveSecrets } from '../../tools/deploy/secrets.ts'
 import { parseDeployment } from '../../tools/deploy/settings.ts'
 import { configuredFunctions } from '../../tools/deploy/variables.ts'
 import { openParameterStore, type ParameterStore } from '../secrets/parameter-store.ts'
@@ -71,4 +71,13 @@ test('without a secret nothing is asked, and no credentials are needed', async (
   vi.unstubAllEnvs()
   await saveSecrets(secretsOf({ VLLM_ENDPOINTS: 'a=http://h' }), PLACE, () => {})
   expect(store.asked).toEqual([])
+})
+
+test('what was saved is removed, whoever shares the store keeps theirs, and a second time is no trouble', async () => {
+  await saveSecrets(secretsOf(ENV), PLACE, () => {})
+  const said: string[] = []
+  for (let times = 0; times < 2; times++) await removeSecrets(secretsOf(ENV), PLACE, (line) => said.push(line))
+  expect(Object.keys(store.parameters)).toEqual(['/shared/vllm'])
+  expect(said.slice(0, 4)).toContain('  parameter /queuebell/prod/NOTIFLY_TOKEN is gone')
+  expect(said.join()).not.toContain('planted')
 })

@@ -93,6 +93,22 @@ describe('which variables', () => {
     expect(Object.keys(variablesOf('vllm', env))).toEqual(['TTFT_LIMIT', 'VLLM_ENDPOINTS'])
   })
 
+  test('the channels and who hears go along, and nothing of another program', () => {
+    const channels = {
+      PUSH: 'team',
+      PUSH_TEAM: 'ntfy+https://ntfy.sh/t',
+      PUSH_TEAM_TOKEN: 't',
+      PUSH_TEAM_MIN_PRIORITY: '7',
+      PUSH_TEAM_LANGUAGE: 'ru',
+      PUSH_TEAM_FALLBACK: 'x',
+    }
+    const others = { PUSH_GATEWAY_URL: 'http://x', TGI_PUSH: 'team' }
+    expect(Object.keys(variablesOf('vllm', { ...channels, ...others, VLLM_CHAT_PUSH: 'team' }))).toEqual(
+      [...Object.keys(channels), 'VLLM_CHAT_PUSH'].sort(),
+    )
+    expect(variablesOf('heartbeat-receive', channels)).toEqual({})
+  })
+
   test('only the receiver gets the token of the workers', () => {
     expect(Object.keys(variablesOf('heartbeat-receive', env))).toEqual(['HEARTBEAT_TOKEN', 'HEARTBEAT_WORKERS'])
     expect(variablesOf('vllm', env)).not.toHaveProperty('HEARTBEAT_TOKEN')
@@ -105,6 +121,10 @@ describe('which variables', () => {
     ['VLLM_ENDPOINTS', 'a=http://user:pass@host', true],
     ['TGI_TARGETS', 'https://host/list?token=abc', true],
     ['VLLM_ENDPOINTS', 'a=http://host:8000', false],
+    ['PUSH_TEAM', 'slack+https://hooks.slack.com/services/T/B/x', true],
+    ['PUSH_TEAM_TOKEN', 'x', true],
+    ['PUSH_TEAM_MIN_PRIORITY', '7', false],
+    ['VLLM_CHAT_PUSH', 'team', false],
     ['WAITING_LIMIT', '20', false],
   ])('%s=%s secret: %s', (name, text, secret) => {
     expect(isSecret(name, text)).toBe(secret)

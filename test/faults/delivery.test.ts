@@ -78,14 +78,18 @@ describe('a push server that fails', () => {
     [202, 'delivered', false],
     [301, 'waiting', true],
     [308, 'waiting', true],
-    [400, 'refused', false],
+    [400, 'refused', true],
     [401, 'waiting', true],
+    [402, 'waiting', true],
     [403, 'waiting', true],
     [404, 'waiting', true],
+    [405, 'waiting', true],
     [408, 'waiting', false],
-    [413, 'refused', false],
-    [422, 'refused', false],
+    [410, 'waiting', true],
+    [413, 'refused', true],
+    [422, 'refused', true],
     [429, 'waiting', false],
+    [451, 'waiting', true],
     [500, 'waiting', false],
     [503, 'waiting', false],
   ])('case 109: %i leaves it %s; the run fails: %s; only 2xx is told', async (code, kind, fails) => {
@@ -98,8 +102,8 @@ describe('a push server that fails', () => {
     expect((await state()).outbox).toHaveLength(kind === 'waiting' ? 1 : 0)
   })
 
-  test.each([301, 401, 403, 404])(
-    'case 109: %i fails each run until it is mended; then it is delivered',
+  test.each([301, 401, 402, 403, 404, 405, 410, 451])(
+    'case 109, 321: %i fails each run until it is mended; then it is delivered',
     async (code) => {
       const { inbox, run, titles } = await open()
       inbox.meet(status(code), 3)
@@ -155,10 +159,11 @@ describe('a push server that fails', () => {
     await fallback.close()
   })
 
-  test('case 100: 400 is dropped once, with the reason in the log, and nothing is told of its end', async () => {
+  test('case 100: 400 is dropped once, as bare facts too, with the reason in the log and the run failing, and nothing is told of its end', async () => {
     const { inbox, run, lines, titles } = await open()
-    inbox.meet({ kind: 'status', status: 400, body: '{"error":"message too odd"}' })
-    await run(0, 42)
+    inbox.meet({ kind: 'status', status: 400, body: '{"error":"message too odd"}' }, 2)
+    const { problems } = await run(0, 42)
+    expect(problems).toEqual([expect.stringMatching(/refused a message for good \(400 message too odd\).*: 🐌/)])
     expect(lines.join('\n')).toContain('message too odd')
     for (const [minute, waiting] of [
       [1, 42],
@@ -167,7 +172,51 @@ describe('a push server that fails', () => {
       [4, 1],
     ] as const)
       await run(minute, waiting)
-    expect({ titles: titles(), attempts: inbox.attempts() }).toEqual({ titles: [], attempts: 1 })
+    expect({ titles: titles(), attempts: inbox.attempts() }).toEqual({ titles: [], attempts: 2 })
+  })
+
+  test('case 100: what is refused as it is arrives as its bare facts, in letters that nobody can object to', async () => {
+    const { inbox, run } = await open()
+    inbox.meet(status(400))
+    expect(await run(0, 42)).toMatchObject({ problems: [], result: { pushes: { delivered: 1 } } })
+    expect(inbox.received[0]).toMatchObject({
+      title: 'Queuebell',
+      message: 'a, waiting, fired, 42 (limit 20)',
+      priority: 8,
+    })
+  })
+
+  test('case 319: a sign-in page in front is no delivery: kept, each run fails and says so, then told once', async () => {
+    const { inbox, run, titles } = await open()
+    const page = {
+      kind: 'status',
+      status: 200,
+      headers: { 'content-type': 'text/html' },
+      body: '<title>Sign in</title>',
+    } as const
+    inbox.meet(page, 2)
+    for (const minute of [0, 1]) {
+      const { problems, result } = await run(minute, 42)
+      expect(problems).toEqual([
+        expect.stringMatching(/200 a web page answered: Sign in\): is a sign-in page in front/),
+      ])
+      expect(result.pushes).toEqual({ delivered: 0, waiting: 1, refused: 0 })
+    }
+    expect(await run(2, 42)).toMatchObject({ problems: [], result: { pushes: { delivered: 1 } } })
+    expect(titles()).toEqual([expect.stringMatching(/^🐌/)])
+  })
+
+  test('case 322: 429 without a time is tried at 0, 1, 3, 8, 18 … minutes, once each, whatever else is to be told', async () => {
+    const { inbox, run, titles } = await open({ VLLM_ENDPOINTS: `a=${NOBODY.env.NOTIFLY_URL} b=http://127.0.0.1:3` })
+    inbox.meet(status(429), 6)
+    const tried: number[] = []
+    for (let minute = 0; minute <= 40; minute += 1) {
+      const before = inbox.attempts()
+      await run(minute, 42)
+      for (let times = before; times < inbox.attempts(); times += 1) tried.push(minute)
+    }
+    expect(tried).toEqual([2, 3, 5, 10, 20, 30, 40])
+    expect(titles()).toHaveLength(1)
   })
 
   test('Retry-After holds over the runs between, and not longer', async () => {
@@ -354,7 +403,7 @@ describe('what is told when', () => {
     await store.put('vllm.json', text.replace('"numbers":', `${verdict},"numbers":`))
     const { problems } = await run(1, 42)
     expect(problems).toEqual([expect.stringMatching(/could not be written/)])
-    expect(inbox.received).toMatchObject([{ message: 'a, waiting, fired', priority: 8 }])
+    expect(inbox.received).toMatchObject([{ message: 'a, waiting, fired, 42 (limit 20)', priority: 8 }])
     expect((await run(2, 42)).problems).toEqual([])
     expect(inbox.received).toHaveLength(1)
   })

@@ -200,17 +200,22 @@ describe('as the variables say', () => {
     expect(endpointWays(config({ ...env, VLLM_PROXY: 'no' }))).toMatchObject({ direct: 'private' })
   })
 
-  test('the push server has settings of its own; a password of the proxy is a secret', () => {
-    const { push, proxies, secrets } = config({
+  test('the push server and each channel have settings of their own; a password of the proxy is a secret', () => {
+    const { channels, proxies, secrets } = config({
       VLLM_ENDPOINTS: 'a=http://a',
       NOTIFLY_URL: 'https://push.example',
       NOTIFLY_TLS_CA: '/push.pem',
+      PUSH_AM: 'alertmanager+https://am.example',
+      PUSH_AM_TLS_CA: '/am.pem',
       https_proxy: 'proxy.example:3128',
       HTTP_PROXY: 'http://me:s3cret@proxy.example:3128',
       NO_PROXY: 'a.example, b.example',
     })
-    expect(push?.tls).toEqual({ ca: { variable: 'NOTIFLY_TLS_CA', path: '/push.pem' } })
-    expect(pushWays({}, [push]).reachOf?.('https://push.example')).toEqual({ tls: push?.tls })
+    const { reachOf } = pushWays({ channels })
+    expect(reachOf?.('https://push.example')).toEqual({
+      tls: { ca: { variable: 'NOTIFLY_TLS_CA', path: '/push.pem' } },
+    })
+    expect(reachOf?.('https://am.example')).toEqual({ tls: { ca: { variable: 'PUSH_AM_TLS_CA', path: '/am.pem' } } })
     expect(proxies).toMatchObject({ https: 'http://proxy.example:3128/', except: ['a.example', 'b.example'] })
     expect(secrets).toContain('s3cret')
   })

@@ -25,6 +25,7 @@ export type PushFault =
   | 'none'
   | 'waiting'
   | 'retry-later'
+  | 'limited'
   | 'misconfigured'
   | 'refused'
   | 'lost'
@@ -36,7 +37,8 @@ export interface Turn {
   minutes: number
   weather: Weather
   store?: StoreFault | undefined
-  push: PushFault
+  /** By channel. */
+  push: Readonly<Record<string, PushFault>>
   /** The process dies before (or after) its n-th operation of any kind took effect. */
   kill?: { at: number; after: boolean } | undefined
   /** A second process runs at the same time, for the same tick or already for the next; microtask pauses before each operation of the two. */
@@ -45,8 +47,9 @@ export interface Turn {
   overlap?: { pauses: readonly number[]; next: boolean } | undefined
 }
 
-/** One push that reached the server. */
+/** One push that reached a channel. */
 export interface Arrival {
+  channel: string
   ids: readonly string[]
   at: number
 }
@@ -59,16 +62,18 @@ const never = new Promise<never>(() => {})
 /**
  * Plays turns against the real run with a store and a push server that fail as told, and keeps the books.
  * @param ticked the schedule names its ticks, as EventBridge does; cron and a laptop do not.
+ * @param more channels beside `notifly`: variables that declare them.
  */
-export function createWorld(ticked: boolean) {
+export function createWorld(ticked: boolean, more: Readonly<Record<string, string>> = {}) {
   const store = createMemoryStore(() => now)
   const config = configure()
   let now = START
   let tick = START
   let serial = 0
   const arrivals: Arrival[] = []
+  /** `<channel> <incident>`, as the next. */
   const refused = new Set<string>()
-  /** Incidents in a push whose run did not settle it, or whose answer was lost: these may be told twice. */
+  /** Incidents in a push whose run did not settle it, or whose answer was lost: these may be told twice there. */
   const tainted = new Set<string>()
   const incidents = new Set<string>()
   /** Alerts that fire and belong to no open incident. */
@@ -89,6 +94,7 @@ export function createWorld(ticked: boolean) {
         VLLM_ENDPOINTS: 'a=http://127.0.0.1:1001 b=http://127.0.0.1:1002',
         NOTIFLY_URL: 'http://127.0.0.1:1003',
         NOTIFLY_TOKEN: 't',
+        ...more,
         KV_CACHE_FOR: '0s',
       },
       { lambda: false },
@@ -125,19 +131,29 @@ export function createWorld(ticked: boolean) {
     let operation = 0
     let storeOperation = 0
     let died: (() => void) | undefined
+    // Channels are pushed to side by side: none of them outlives the process.
+    let isDead = false
     const death = new Promise<'died'>((resolve) => {
-      died = () => resolve('died')
+      died = () => {
+        isDead = true
+        resolve('died')
+      }
     })
-    const pushed: string[] = []
+    const pushed: { channel: string; ids: readonly string[] }[] = []
     const step = async <T>(act: () => Promise<T>): Promise<T> => {
       const mine = operation++
       for (let i = 0; i < (pauses[mine % Math.max(1, pauses.length)] ?? 0); i += 1) await null
+      if (isDead) return never
       if (turn.kill?.at === mine && !turn.kill.after) {
         died?.()
         return never
       }
-      if (turn.press?.at === mine) await press(turn.press.minutes, at.now)
+      if (turn.press?.at === mine) {
+        await press(turn.press.minutes, at.now)
+        if (isDead) return never
+      }
       const result = await act()
+      if (isDead) return never
       if (turn.kill?.at === mine) {
         died?.()
         return never
@@ -173,16 +189,17 @@ export function createWorld(ticked: boolean) {
     const network: Network = {
       observe: async () => observe(turn.weather),
       ping: async () => {},
-      push: (_message, _config, { about = [] }) =>
+      push: (_what, { name: channel }, { about = [] }) =>
         step(async (): Promise<PushOutcome> => {
-          const outcome = answer(turn.push)
-          const arrived = outcome.kind === 'delivered' || turn.push === 'arrived-answer-lost'
+          const fault = turn.push[channel] ?? 'none'
+          const outcome = answer(fault)
+          const arrived = outcome.kind === 'delivered' || fault === 'arrived-answer-lost'
           if (arrived) {
-            arrivals.push({ ids: about, at: at.now })
-            pushed.push(...about)
+            arrivals.push({ channel, ids: about, at: at.now })
+            pushed.push({ channel, ids: about })
           }
-          if (turn.push === 'arrived-answer-lost') taint(about)
-          if (outcome.kind === 'refused') for (const id of about) refused.add(incidentOf(id))
+          if (fault === 'arrived-answer-lost') taint(channel, about)
+          if (outcome.kind === 'refused') for (const id of about) refused.add(`${channel} ${incidentOf(id)}`)
           return outcome
         }),
     }
@@ -204,7 +221,7 @@ export function createWorld(ticked: boolean) {
       },
     )
     return Promise.race([running, death]).then((end) => {
-      if (end === 'died' || end === 'threw') taint(pushed)
+      if (end === 'died' || end === 'threw') for (const { channel, ids } of pushed) taint(channel, ids)
       return end
     })
   }
@@ -230,8 +247,8 @@ export function createWorld(ticked: boolean) {
     if (minutes !== 'acknowledge' && changed.kind === 'changed') silenced.set(now, now + minutes * MINUTE)
   }
 
-  function taint(ids: readonly string[]): void {
-    for (const id of ids) tainted.add(incidentOf(id))
+  function taint(channel: string, ids: readonly string[]): void {
+    for (const id of ids) tainted.add(`${channel} ${incidentOf(id)}`)
   }
 
   return {
@@ -298,6 +315,8 @@ function answer(fault: PushFault): PushOutcome {
       return { kind: 'waiting', misconfigured: false }
     case 'retry-later':
       return { kind: 'waiting', misconfigured: false, retryAfter: 150_000 }
+    case 'limited':
+      return { kind: 'waiting', misconfigured: false, retryAfter: 90_000, limits: 1 }
     case 'misconfigured':
       return { kind: 'waiting', misconfigured: true, status: 401 }
     case 'refused':

@@ -68,7 +68,7 @@ test('a server that does not answer has no picture', () => {
 
 test('Gotify shows the picture and opens the link; a runbook keeps its tap, and the link stands in the text', () => {
   const body = (message: Message) =>
-    JSON.parse(toRequest(message, { url: 'http://push', token: 't' }, 'bearer', false).body)
+    JSON.parse(toRequest(message, { url: 'http://push', token: 't', auth: 'bearer', markdown: false }).body)
   const plain = withPageLinks(MESSAGE, [notification('chat/a')], BASE, about)
   expect(body(plain)).toMatchObject({
     message: 'b',

@@ -5,10 +5,11 @@ import { toRequest } from '../../src/push/notifly.ts'
 
 const message: Message = { title: 'Queue is long', body: '42 requests wait', priority: 8 }
 const server = { url: 'https://push.example.com', token: 'AbC' }
-const bodyOf = (m: Message, markdown = false) => JSON.parse(toRequest(m, server, 'bearer', markdown).body)
+const bodyOf = (m: Message, markdown = false) =>
+  JSON.parse(toRequest(m, { ...server, auth: 'bearer', markdown: markdown }).body)
 
 test('case 100, case 101: the body is JSON, said to be so, with title, message and a number as priority, no more', () => {
-  const request = toRequest(message, server, 'bearer', false)
+  const request = toRequest(message, { ...server, auth: 'bearer', markdown: false })
   expect(request.headers['content-type']).toBe('application/json; charset=utf-8')
   expect(JSON.parse(request.body)).toEqual({ title: 'Queue is long', message: '42 requests wait', priority: 8 })
 })
@@ -20,7 +21,7 @@ test.each([
   ['https://push.example.com/gotify//', 'https://push.example.com/gotify/message'],
   ['http://127.0.0.1:8080/a/b/?tenant=x', 'http://127.0.0.1:8080/a/b/message?tenant=x'],
 ])('case 103: %s is asked at %s', (url, expected) => {
-  expect(toRequest(message, { url, token: undefined }, 'bearer', false).url).toBe(expected)
+  expect(toRequest(message, { ...{ url, token: undefined }, auth: 'bearer', markdown: false }).url).toBe(expected)
 })
 
 test.each([
@@ -28,7 +29,7 @@ test.each([
   ['notifly', 'x-notifly-key', 'AbC'],
   ['gotify', 'x-gotify-key', 'AbC'],
 ] as const)('with %s the token goes into the header %s alone', (auth, header, value) => {
-  const request = toRequest(message, server, auth, false)
+  const request = toRequest(message, { ...server, auth, markdown: false })
   expect(request.headers[header]).toBe(value)
   expect(request.url).toBe('https://push.example.com/message')
   expect(Object.values(request.headers).filter((v) => v.includes('AbC'))).toHaveLength(1)
@@ -36,7 +37,7 @@ test.each([
 })
 
 test('case 102: with query the token is URL-encoded in the address and in no header', () => {
-  const request = toRequest(message, { ...server, token: 'A b&c=d+é' }, 'query', false)
+  const request = toRequest(message, { ...{ ...server, token: 'A b&c=d+é' }, auth: 'query', markdown: false })
   expect(request.url).not.toMatch(/[ é]|c=d/)
   expect(new URL(request.url).searchParams.get('token')).toBe('A b&c=d+é')
   expect(Object.keys(request.headers).sort()).toEqual(['accept', 'content-type', 'user-agent'])
@@ -44,7 +45,7 @@ test('case 102: with query the token is URL-encoded in the address and in no hea
 
 test('without a token there is no credential of any form', () => {
   for (const auth of ['bearer', 'notifly', 'gotify', 'query'] as const) {
-    const request = toRequest(message, { ...server, token: undefined }, auth, false)
+    const request = toRequest(message, { ...{ ...server, token: undefined }, auth, markdown: false })
     expect(request.url).toBe('https://push.example.com/message')
     expect(Object.keys(request.headers).sort()).toEqual(['accept', 'content-type', 'user-agent'])
   }

@@ -78,6 +78,22 @@ test('a plain address hears nothing of a failed run, so that its own alarm goes 
   expect(server.requests).toEqual([])
 })
 
+test.each<[string, 'warn' | 'debug']>([
+  ['OK', 'debug'],
+  ['OK (created)', 'debug'],
+  ['', 'debug'],
+  ['{"ok":true}', 'debug'],
+  ['<html>my own page</html>', 'debug'],
+  ['OK (not found)', 'warn'],
+  ['OK (rate limited)', 'warn'],
+  ['{"ok":false,"msg":"Monitor not found or not active."}', 'warn'],
+])('a 200 that says %j is a %s', async (body, level) => {
+  const server = await serve((_, response) => response.end(body))
+  const to = options()
+  await ping(`${server.url}/ping/${KEY}`, true, to)
+  expect(to.lines.map((line) => JSON.parse(line).level)).toEqual([level])
+})
+
 test('a redirect is followed', async () => {
   const server = await serve((request, response) => {
     if (request.url === '/a') response.writeHead(301, { location: '/b' }).end()

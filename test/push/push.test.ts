@@ -3,11 +3,12 @@ import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openDispatcher } from '../../src/http/connections.ts'
 import { createLog } from '../../src/log.ts'
-import type { PushConfig } from '../../src/model/config.ts'
+import type { ChannelConfig } from '../../src/model/config.ts'
 import type { Message } from '../../src/model/message.ts'
 import { classify, retryAfterOf } from '../../src/push/attempt.ts'
 import { type PushOptions, type PushOutcome, push } from '../../src/push/push.ts'
 import { deafUrl, serve, serveRaw } from '../scrape/loopback.ts'
+import { channelAt, pushOf } from './pushing.ts'
 
 const msw = setupServer()
 beforeAll(() => msw.listen({ onUnhandledRequest: 'bypass' }))
@@ -21,8 +22,16 @@ afterAll(async () => {
 const message: Message = { title: 'Queue is long', body: '42 requests wait', priority: 8 }
 const FIRST = 'https://push.example.com/sub'
 const FALLBACK = 'https://spare.example.com'
-const config: PushConfig = { url: FIRST, token: 't0ps3cret', auth: 'bearer', fallback: undefined, markdown: false }
-const withFallback: PushConfig = { ...config, fallback: { url: FALLBACK, token: 'sp4resecret' } }
+const SECRETS = ['t0ps3cret', 'sp4resecret']
+const variables = (name: string) => ({ url: `${name}_URL`, token: `${name}_TOKEN` })
+const config = channelAt('notifly', FIRST, { token: 't0ps3cret', variables: variables('NOTIFLY') })
+const spare = channelAt('notifly', FALLBACK, {
+  name: 'notifly-fallback',
+  token: 'sp4resecret',
+  variables: variables('NOTIFLY_FALLBACK'),
+  isSpare: true,
+})
+const withFallback: ChannelConfig = { ...config, fallback: spare }
 
 interface Sent {
   outcome: PushOutcome
@@ -52,7 +61,7 @@ function play(url: string, answers: Answer[], requests: string[], asked: () => v
 
 /** Pushes with a clock that only moves while sleeping, and by `takes` for each request. */
 async function pushWith(
-  config: PushConfig,
+  config: ChannelConfig,
   { first = [], fallback = [] }: { first?: Answer[]; fallback?: Answer[] },
   more: Partial<Omit<PushOptions, 'io' | 'deadline'>> & { time?: number; takes?: number } = {},
 ): Promise<Sent> {
@@ -83,11 +92,12 @@ async function pushWith(
     io,
     deadline: now + time,
     dispatcher: connections.dispatcher,
+    secrets: [...SECRETS, ...(config.token === undefined ? [] : [config.token])],
     maybeSent: false,
-    shorter: () => ({ ...message, title: 'short' }),
+    inForm: (form) => pushOf({ ...message, title: form === 'bare' ? 'bare' : 'short' }),
     ...rest,
   }
-  return { outcome: await push(message, config, options), requests, pauses, lines }
+  return { outcome: await push(pushOf(message), config, options), requests, pauses, lines }
 }
 
 const tries = ({ requests }: Sent) => requests.length
@@ -101,16 +111,23 @@ describe('case 109: what an answer means', () => {
     [301, 'waiting', 1, true],
     [302, 'waiting', 1, true],
     [307, 'waiting', 1, true],
-    [400, 'refused', 1, false],
+    [400, 'refused', 2, false],
     [401, 'waiting', 1, true],
     [403, 'waiting', 1, true],
+    [402, 'waiting', 1, true],
     [404, 'waiting', 1, true],
-    [405, 'refused', 1, false],
+    [405, 'waiting', 1, true],
+    [406, 'waiting', 1, true],
     [408, 'waiting', 3, false],
-    [410, 'refused', 1, false],
-    [413, 'refused', 2, false],
-    [422, 'refused', 1, false],
-    [429, 'waiting', 3, false],
+    [409, 'waiting', 1, true],
+    [410, 'waiting', 1, true],
+    [413, 'refused', 3, false],
+    [415, 'waiting', 1, true],
+    [418, 'waiting', 1, true],
+    [421, 'waiting', 1, true],
+    [422, 'refused', 2, false],
+    [429, 'waiting', 1, false],
+    [451, 'waiting', 1, true],
     [500, 'waiting', 3, false],
     [502, 'waiting', 3, false],
     [503, 'waiting', 3, false],
@@ -144,14 +161,16 @@ describe('trying again in the same run', () => {
     ['seconds', '7', [7_000]],
     ['a date', 'Mon, 30 Nov 2026 12:00:09 GMT', [9_000]],
     ['a date that has passed', 'Mon, 30 Nov 2026 11:00:00 GMT', [0]],
-    ['nonsense', 'soon', [1_000]],
-    ['no whole number', '1.5', [1_000]],
-    ['a number below zero', '-5', [1_000]],
-    ['a number with its unit', '5 seconds', [1_000]],
   ])('Retry-After as %s that fits into the run is waited for', async (_, value, pauses) => {
     const sent = await pushWith(config, { first: [{ status: 429, headers: { 'retry-after': value } }, 200] })
     expect(sent.outcome.kind).toBe('delivered')
     expect(sent.pauses).toEqual(pauses)
+  })
+
+  test.each(['soon', '1.5', '-5', '5 seconds'])('Retry-After of %j says nothing', async (value) => {
+    const headers = { 'retry-after': value }
+    expect((await pushWith(config, { first: [{ status: 429, headers }] })).outcome.retryAfter).toBe(30_000)
+    expect((await pushWith(config, { first: [{ status: 503, headers }, 200] })).pauses).toEqual([1_000])
   })
 
   test('Retry-After that does not fit is left to the next run, with the time it asked for', async () => {
@@ -185,15 +204,128 @@ describe('a message that is too large', () => {
     expect(sent.requests).toEqual(['push.example.com Queue is long', 'push.example.com short'])
   })
 
-  test('and is dropped when it still is', async () => {
+  test('then as its bare facts, and is dropped when these are too large as well', async () => {
     const sent = await pushWith(config, { first: [413] })
     expect(sent.outcome).toMatchObject({ kind: 'refused', status: 413 })
-    expect(tries(sent)).toBe(2)
+    expect(sent.requests).toEqual(['Queue is long', 'short', 'bare'].map((title) => `push.example.com ${title}`))
   })
 
   test('stays short while the server fails', async () => {
     const sent = await pushWith(config, { first: [413, 503, 200] })
     expect(sent.requests.slice(1)).toEqual(['push.example.com short', 'push.example.com short'])
+  })
+})
+
+describe('a message that is refused as it is', () => {
+  const bodies = (...titles: string[]) => titles.map((title) => `push.example.com ${title}`)
+  test.each<[string, Answer[], PushOutcome['kind'], string[]]>([
+    ['as bare facts it is taken', [400, 200], 'delivered', ['Queue is long', 'bare']],
+    ['so are its bare facts', [422], 'refused', ['Queue is long', 'bare']],
+    ['bare facts are too large', [400, 413], 'refused', ['Queue is long', 'bare']],
+    ['short is refused too', [413, 400, 200], 'delivered', ['Queue is long', 'short', 'bare']],
+    ['then the token is found wrong', [400, 401], 'waiting', ['Queue is long', 'bare']],
+    ['then the server is away', [400, 503, 200], 'delivered', ['Queue is long', 'bare', 'bare']],
+  ])('%s', async (_, first, kind, requests) => {
+    const sent = await pushWith(config, { first })
+    expect([sent.outcome.kind, sent.requests]).toEqual([kind, bodies(...requests)])
+  })
+})
+
+describe('an answer of 429 without a time', () => {
+  test.each([
+    [0, 30_000],
+    [1, 90_000],
+    [2, 270_000],
+    [3, 570_000],
+    [9, 570_000],
+  ])('after %i in a row: one try, and the next in %i ms', async (limits, retryAfter) => {
+    const sent = await pushWith(config, { first: [429, 200] }, { limits })
+    expect(sent.outcome).toMatchObject({ kind: 'waiting', retryAfter, limits: limits + 1, status: 429 })
+    expect([tries(sent), sent.pauses]).toEqual([1, []])
+  })
+
+  test('after an answer that asked for seconds is the last try of the run', async () => {
+    const sent = await pushWith(config, { first: [{ status: 429, headers: { 'retry-after': '2' } }, 429, 200] })
+    expect([sent.outcome.kind, tries(sent), sent.pauses]).toEqual(['waiting', 2, [2_000]])
+  })
+
+  test('leaves the fallback, which is asked at once', async () => {
+    const sent = await pushWith(withFallback, { first: [429], fallback: [200] })
+    expect([sent.outcome.kind, sent.requests.length]).toEqual(['delivered', 2])
+    const both = await pushWith(withFallback, { first: [429], fallback: [503] }, { limits: 1 })
+    expect(both.outcome).toMatchObject({ kind: 'waiting', firstAfter: 86_000, limits: 2 })
+  })
+})
+
+describe('case 319: what a 2xx says', () => {
+  const NTFY = '{"id":"xE73","time":1735,"expires":1736,"event":"message","topic":"message","message":"{}"}'
+  test.each<[string, string, boolean]>([
+    // type, body, taken
+    [
+      'application/json',
+      '{"id":25,"appid":5,"message":"m","title":"t","priority":8,"date":"2026-11-30T12:00:00Z"}',
+      true,
+    ],
+    ['application/json', '{}', true],
+    ['application/json', '[]', true],
+    ['application/json', 'null', true],
+    ['application/json', '', true],
+    ['text/html', '', true],
+    ['text/html', '{"id":1}', true],
+    ['text/plain', '{"id":1,"status":"queued"}', true],
+    ['text/plain', 'ok', true],
+    ['application/json', '{"success":true,"errors":[],"error":null}', true],
+    ['application/json', '{"status":200,"code":0,"errorCode":0}', true],
+    ['application/json', '{"status":"OK","code":"200"}', true],
+    ['application/json', '{"status":1,"request":"e460545a"}', true],
+    ['application/json', '{"id":1,"extras":{"error":"of the message, not of the server"}}', true],
+    ['text/html; charset=utf-8', '<!doctype html><title>Sign in</title>', false],
+    ['text/html', 'Please sign in', false],
+    ['application/json', '\n <HTML><body>x', false],
+    ['text/plain', '<?xml version="1.0"?><html/>', false],
+    ['', '<script>location="/login"</script>', false],
+    ['application/json', '{"error":"Unauthorized","errorCode":401,"errorDescription":"x"}', false],
+    ['application/json', '{"error":true}', false],
+    ['application/json', '{"error":{"message":"quota"}}', false],
+    ['application/json', '{"errors":["title is too odd"]}', false],
+    ['application/json', '{"errors":{"title":["x"]}}', false],
+    ['text/html', '{"ok":false,"error":"invalid_auth"}', false],
+    ['application/json', '{"success":false}', false],
+    ['application/json', '{"success":"false"}', false],
+    ['application/json', '{"status":"error"}', false],
+    ['application/json', '{"status":"failed","id":1}', false],
+    ['application/json', '{"status":401}', false],
+    ['application/json', '{"status":false}', false],
+    ['application/json', '{"code":40101,"http":401}', false],
+    ['application/json', '{"code":"UNAUTHENTICATED"}', false],
+    ['application/json', '{"errorCode":3}', false],
+    ['application/json', NTFY, false],
+    ['application/json', `\uFEFF${NTFY}`, false],
+  ])('%s %s is taken: %s', async (type, body, taken) => {
+    const sent = await pushWith(config, { first: [{ status: 200, headers: { 'content-type': type }, body }] })
+    expect(sent.outcome).toMatchObject({ kind: taken ? 'delivered' : 'waiting', misconfigured: !taken, status: 200 })
+    expect(tries(sent)).toBe(1)
+  })
+
+  test.each([
+    [
+      '<title>Sign in · Company</title>',
+      /a web page answered: Sign in · Company/,
+      /sign-in page in front of NOTIFLY_URL/,
+    ],
+    ['{"success":false,"message":"no such app"}', /JSON with a failure answered: no such app/, /NOTIFLY_TOKEN/],
+    [NTFY, /an ntfy server answered/, /use PUSH_<NAME>=ntfy\+https/],
+  ])('%s is told with what to do', async (body, reason, advice) => {
+    const { outcome } = await pushWith(config, { first: [{ status: 200, body }] })
+    expect([outcome.reason, outcome.advice]).toEqual([expect.stringMatching(reason), expect.stringMatching(advice)])
+  })
+
+  test('a fallback gets what a web page swallowed, and its own web page is told as its own', async () => {
+    const page: Answer = { status: 200, body: '<html></html>' }
+    const sent = await pushWith(withFallback, { first: [page], fallback: [200] })
+    expect(sent.outcome).toMatchObject({ kind: 'delivered', by: 'fallback', misconfigured: true })
+    const both = await pushWith(withFallback, { first: [503], fallback: [page] })
+    expect(both.outcome.advice).toContain('NOTIFLY_FALLBACK_URL')
   })
 })
 
@@ -233,6 +365,7 @@ describe('the fallback server', () => {
     // the first server, status told, misconfigured
     ['is failing', [503], 503, false],
     ['refuses the message', [400], 400, false],
+    ['is limited without a time', [429], 429, false],
     ['does not know us', [401], 401, true],
     ['asks for patience', [{ status: 429, headers: { 'retry-after': '900' } }], 429, false],
   ])(
@@ -358,13 +491,13 @@ describe('what is told about a push', () => {
     const body = '{"error":"Bad Request","errorCode":400,"errorDescription":"Field \'message\' is required"}'
     const sent = await pushWith(config, { first: [{ status: 400, body }] })
     expect(sent.outcome.reason).toBe("Field 'message' is required")
-    expect(JSON.parse(sent.lines[0] ?? '')).toMatchObject({
+    expect(JSON.parse(sent.lines.at(-1) ?? '')).toMatchObject({
       level: 'error',
       status: 400,
       reason: "Field 'message' is required",
       server: 'first',
       host: 'push.example.com',
-      title: 'Queue is long',
+      title: 'bare',
     })
   })
 

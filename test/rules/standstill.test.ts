@@ -139,6 +139,19 @@ describe('llama.cpp', () => {
   })
 })
 
+test.each([
+  ['moved by six printed steps in five minutes: unknown', 1.2e8, 20, undefined],
+  ['moved by many: known', 1.2e6, 20, 20],
+  ['printed to the unit: known', 1_000, 20, 20],
+])('case 401: a speed of tokens that %s', (_, start, speed, expected) => {
+  const runs = [0, 1, 2, 3, 4, 5].map((minute) => ({
+    at: minute * MINUTE,
+    seen: () => llama({ steps: 30 * 60 * minute, predicted: start + speed * 60 * minute }),
+  }))
+  const [last] = playRuns(configOf('llamacpp'), runs).at(-1)?.evaluation.endpoints ?? []
+  expect(last?.signals.tokens_per_second).toBe(expected)
+})
+
 test('--why says since when a standstill is measured, and why a long prompt is none', () => {
   const runs = [0, 1, 2].map((minute) => ({
     at: minute * MINUTE,

@@ -15,11 +15,30 @@ beforeAll(() => {
 }, 60_000)
 afterAll(() => rmSync(bundles.root, { recursive: true, force: true }))
 
+/** Channels whose servers repeat all that they are asked: by an address, by a token, in a path, a body or a header. */
+const channelsAt = (url: string): Record<string, string> => ({
+  PUSH_HOOK: `slack+${url}/services/T1/B1/${MARKERS.slackHook}`,
+  PUSH_CHAT: `discord+${url}/api/webhooks/1/${MARKERS.discordHook}`,
+  PUSH_CARDS: `teams+${url}/workflows/1/invoke?sig=${MARKERS.teamsSig}`,
+  PUSH_BOT: `telegram+${url}?chat=1`,
+  PUSH_BOT_TOKEN: `1234:${MARKERS.botToken}`,
+  PUSH_PAGER: `pagerduty+${url}`,
+  PUSH_PAGER_TOKEN: MARKERS.routingKey,
+  PUSH_OWN: `webhook+${url}/${MARKERS.hookPath}`,
+  PUSH_OWN_TOKEN: MARKERS.hookSecret,
+  PUSH_NTFY: `ntfy+${url}/topic`,
+  PUSH_NTFY_TOKEN: `user:${MARKERS.ntfyPassword}`,
+  PUSH_AM: `alertmanager+${url}`,
+  PUSH_AM_TOKEN: `user:${MARKERS.ntfyPassword}`,
+})
+
 const NOBODY = 'http://127.0.0.1:2'
 
 interface AlertContext {
   endpoint: [number, Way] | 'refused'
   inbox: [number, Way]
+  /** Of all services beside the inbox. */
+  channels?: [number, Way]
   env?: Record<string, string>
 }
 
@@ -39,6 +58,11 @@ const SCENES: Record<string, AlertContext> = {
     inbox: [422, 'json'],
     env: { NOTIFLY_AUTH: 'gotify' },
   },
+  'ten services that deliver': { endpoint: [500, 'json'], inbox: [200, 'ok'], channels: [200, 'ok'] },
+  'ten services that answer 400 in JSON': { endpoint: [500, 'json'], inbox: [200, 'ok'], channels: [400, 'json'] },
+  'ten services that answer 401 in text': { endpoint: [500, 'text'], inbox: [200, 'ok'], channels: [401, 'text'] },
+  'ten services that answer 200 with a web page': { endpoint: 'refused', inbox: [200, 'ok'], channels: [200, 'html'] },
+  'ten services that redirect': { endpoint: 'refused', inbox: [200, 'ok'], channels: [302, 'elsewhere'] },
   'in Russian, push delivered': { endpoint: [500, 'json'], inbox: [200, 'ok'], env: { ALERT_LANGUAGE: 'ru' } },
 }
 
@@ -130,6 +154,7 @@ async function open(context: AlertContext) {
     openEcho(400, 'json'),
     openEcho(500, 'text'),
   ])
+  const services = context.channels && (await openEcho(...context.channels))
   const endpoint = context.endpoint === 'refused' ? undefined : await openEcho(...context.endpoint)
   const base = endpoint?.url ?? NOBODY
   const withPassword = base.replace('//', `//user:${MARKERS.urlPassword}@`)
@@ -151,6 +176,7 @@ async function open(context: AlertContext) {
     AWS_SECRET_ACCESS_KEY: MARKERS.s3Secret,
     STATE_DIR: stateDir,
     LOG_LEVEL: 'debug',
+    ...(services && channelsAt(services.url)),
     ...context.env,
   }
   return {
@@ -163,7 +189,11 @@ async function open(context: AlertContext) {
       ...(endpoint ? { endpoint: endpoint.asked } : {}),
     },
     async close() {
-      await Promise.all([inbox, fallback, ping, ...(endpoint ? [endpoint] : [])].map((server) => server.close()))
+      await Promise.all(
+        [inbox, fallback, ping, ...(endpoint ? [endpoint] : []), ...(services ? [services] : [])].map((server) =>
+          server.close(),
+        ),
+      )
       rmSync(stateDir, { recursive: true })
     },
   }

@@ -11,6 +11,14 @@ export const MARKERS = {
   s3KeyId: 'mkS3KeyIdO6',
   s3Secret: 'mkS3SecretP7',
   s3Session: 'mkS3SessionA8',
+  slackHook: 'mkSlackHookB2',
+  discordHook: 'mkDiscordHookC3',
+  teamsSig: 'mkTeamsSigD4',
+  botToken: 'mkBotTokenF5',
+  routingKey: 'mkRoutingKeyG6',
+  hookPath: 'mkHookPathH7',
+  hookSecret: 'mkHookSecretJ8',
+  ntfyPassword: 'mkNtfyPassK9',
 } as const
 export type Secret = keyof typeof MARKERS
 

@@ -29,12 +29,23 @@ export async function openParameterStore(parameters: Record<string, string> = {}
     if (store.refusal !== undefined) return void refuse('ValidationException', store.refusal)
     const input = JSON.parse(body)
     store.asked.push(input)
-    const answer = request.headers['x-amz-target'] === 'AmazonSSM.PutParameter' ? put(input) : get(input)
+    const target = request.headers['x-amz-target']
+    const answer =
+      target === 'AmazonSSM.PutParameter'
+        ? put(input)
+        : target === 'AmazonSSM.DeleteParameters'
+          ? drop(input)
+          : get(input)
     response.writeHead(200).end(JSON.stringify(answer))
   })
   const put = ({ Name, Value }: { Name: string; Value: string }) => {
     store.parameters[Name] = Value
     return { Version: 1, Tier: 'Standard' }
+  }
+  const drop = ({ Names }: { Names: string[] }) => {
+    const [gone, unknown] = [true, false].map((isThere) => Names.filter((name) => name in store.parameters === isThere))
+    for (const name of gone ?? []) delete store.parameters[name]
+    return { DeletedParameters: gone, InvalidParameters: unknown }
   }
   const get = ({ Names }: { Names: string[] }) => ({
     Parameters: Names.flatMap((Name) => (Name in store.parameters ? [{ Name, Value: store.parameters[Name] }] : [])),

@@ -259,12 +259,14 @@ describe('settling', () => {
     const stored = await store.load(key)
     const from = { state: { ...emptyState(), runs: ['mine'] }, version: stored?.version ?? '' }
     await plant(store, { runs: ['mine', 'other'] })
-    expect((await saveSettled(from, [], session(store))).runs).toEqual(['mine', 'other'])
+    expect((await saveSettled(from, { deliveries: [], reposted: [] }, session(store))).runs).toEqual(['mine', 'other'])
   })
 
   test('that can not be written is an error, so that the run counts as failed', async () => {
     const store = createMemoryStore()
     const down: Store = { ...store, save: () => Promise.reject(new StoreError('500', false)) }
-    await expect(saveSettled({ state: emptyState(), version: '1' }, [], session(down))).rejects.toThrow(StoreError)
+    await expect(
+      saveSettled({ state: emptyState(), version: '1' }, { deliveries: [], reposted: [] }, session(down)),
+    ).rejects.toThrow(StoreError)
   })
 })

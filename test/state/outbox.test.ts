@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Notification } from '../../src/model/notification.ts'
-import { claimDue, type Delivery, enqueue, firstAtOf, settle } from '../../src/state/outbox.ts'
+import { firstAtOf } from '../../src/state/legs.ts'
+import { claimDue as claim, type Delivery, settle } from '../../src/state/outbox.ts'
 import { emptyState, type State } from '../../src/state/schema.ts'
 
 const MINUTE = 60_000
@@ -14,7 +15,12 @@ const NOTE: Notification = {
   at: 0,
   firedAt: 0,
 }
-const queued = (): State => ({ ...emptyState(), outbox: enqueue([], [NOTE], 0) })
+const queued = (): State => ({ ...emptyState(), outbox: [{ notification: NOTE, since: 0, tries: 0 }] })
+/** Of the one channel that there is. */
+const claimDue: (...given: Parameters<typeof claim>) => { state: State; due: Notification[] } = (...given) => {
+  const { state, due } = claim(...given)
+  return { state, due: due.map(({ notification }) => notification) }
+}
 const came = (kind: Delivery['kind'], retryAt?: number): Delivery[] => [
   { id: NOTE.id, kind, ...(retryAt === undefined ? {} : { retryAt }) },
 ]
@@ -74,9 +80,8 @@ describe('what is settled', () => {
     const { outbox } = settle(claimed, [{ id: NOTE.id, kind: 'waiting', firstAt: 90_000 }], 0, 'one')
     const next = claimDue({ ...emptyState(), outbox }, 'next', MINUTE, 2 * MINUTE)
     expect(next.due).toEqual([NOTE])
-    expect(firstAtOf(next.state.outbox, next.due, MINUTE)).toBe(90_000)
-    expect(firstAtOf(next.state.outbox, next.due, 90_000)).toBeUndefined()
-    expect(firstAtOf(next.state.outbox, next.due, -1_440 * MINUTE)).toBeUndefined()
+    const at = (now: number) => firstAtOf(next.state.outbox, { channel: 'notifly', ids: new Set([NOTE.id]), now })
+    expect([at(MINUTE), at(90_000), at(-1_440 * MINUTE)]).toEqual([90_000, undefined, undefined])
     expect(settle(next.state, came('waiting'), MINUTE, 'next').outbox[0]?.firstAt).toBeUndefined()
   })
 

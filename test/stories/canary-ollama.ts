@@ -38,6 +38,13 @@ function ollama(generate: Reply, { loaded = true, known = true } = {}): Routes {
   }
 }
 
+/** The same, with so much of the model in GPU memory. */
+function withVram(share: number, phases: Phases) {
+  const routes = ollama(generated(phases))
+  const model = { ...MODEL, size_vram: MODEL.size * share, context_length: 4_096 }
+  return { routes: { ...routes, 'GET /api/ps': { body: JSON.stringify({ models: [model] }) } } }
+}
+
 const after = (phases: Phases) => ({ routes: ollama(generated(phases)) })
 const cold = (phases: Phases) => ({ routes: ollama(generated(phases), { loaded: false }) })
 const says = (status: number, error: string, ms = 40) => ({
@@ -98,6 +105,31 @@ const WAITING: BundleStory[] = [
     backend: 'ollama',
     env: WATCHED,
     runs: during(0, 2, after({ wait: 100, prefill: 15_000, decode: 9_000 })),
+    pushes: [],
+  },
+]
+
+const FALLEN_BACK: BundleStory[] = [
+  {
+    name: 'case 238: a model that is on the CPU after 70 good canaries is told once, and over when it is back',
+    backend: 'ollama',
+    env: WATCHED,
+    runs: [
+      ...during(0, 70, withVram(1, {})),
+      ...during(71, 85, withVram(0, { prefill: 700, decode: 550 })),
+      ...during(86, 88, withVram(1, {})),
+    ],
+    pushes: [
+      [71, 'fired', 'cpu_fallback'],
+      [87, 'resolved', 'cpu_fallback'],
+    ],
+    says: ['CPU'],
+  },
+  {
+    name: 'a model that was always half on the CPU, or loses a little, is none',
+    backend: 'ollama',
+    env: WATCHED,
+    runs: [...during(0, 70, withVram(0.6, {})), ...during(71, 75, withVram(0.5, {}))],
     pushes: [],
   },
 ]
@@ -246,4 +278,4 @@ const LOADED: BundleStory[] = [
 ]
 
 /** Ollama: a canary against a scripted server. */
-export const OLLAMA_STORIES: readonly BundleStory[] = [...WAITING, ...REFUSED, ...LOADED]
+export const OLLAMA_STORIES: readonly BundleStory[] = [...WAITING, ...FALLEN_BACK, ...REFUSED, ...LOADED]

@@ -7,6 +7,7 @@ import { FAULT_STORIES } from './faults.ts'
 import { HARDWARE_STORIES } from './hardware.ts'
 import { MODEL_STORIES } from './models.ts'
 import { OTHER_STORIES } from './others.ts'
+import { SERVER_STORIES } from './servers.ts'
 import { SPEED_STORIES } from './speed.ts'
 import { STANDSTILL_STORIES } from './standstill.ts'
 import type { Served, Story } from './story.ts'
@@ -16,6 +17,7 @@ import { WIDENED_STORIES } from './widened.ts'
 const STORIES = [
   ...VLLM_STORIES,
   ...OTHER_STORIES,
+  ...SERVER_STORIES,
   ...HARDWARE_STORIES,
   ...EDGE_STORIES,
   ...FAULT_STORIES,

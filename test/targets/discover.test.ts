@@ -25,7 +25,7 @@ function createWatcher(variables: Record<string, string>, network: Partial<Netwo
     async observe({ endpoints }) {
       return endpoints.map((endpoint) => ({ endpoint, up: true, took: 1, readings: readings() }))
     },
-    async push(message) {
+    async push({ message }) {
       pushes.push(message)
       return { kind: 'delivered', misconfigured: false }
     },
@@ -246,7 +246,9 @@ describe('endpoints of a name', () => {
     addresses = undefined
     for (let i = 0; i < 3; i++) await watcher.turn()
     expect(names(await watcher.turn())).toEqual(['chat/10-0-0-2', 'chat/10-0-0-3', 'targets'])
-    expect(watcher.pushes).toHaveLength(1)
+    // The name is told as unread, and the group as one of none: nobody who asks for it finds a replica.
+    expect(watcher.pushes).toHaveLength(2)
+    expect(watcher.pushes.map(({ title }) => title).join()).toContain('No replica of the group answers: chat')
     expect(watcher.pushes[0]?.body).toContain('dns+http://vllm-headless:8000/metrics')
   })
 

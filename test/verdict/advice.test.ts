@@ -14,6 +14,12 @@ const SETTINGS: Partial<Record<Backend, RegExp>> = {
   tei: /--max-batch-tokens/,
   llamacpp: /--parallel|--ctx-size|--metrics/,
   ollama: /OLLAMA_|ollama (list|pull)/,
+  trtllm: /--max_batch_size|free_gpu_memory_fraction|--config|return_perf_metrics/,
+  lmdeploy: /--max-batch-size|--cache-max-entry-count|--enable-metrics/,
+  mistralrs: /--max-seqs/,
+  triton: /instance_group|max_batch_size|kv_cache_free_gpu_mem_fraction/,
+  dynamo: /--active-decode-blocks-threshold/,
+  router: /--static-backends|--k8s-label-selector/,
 }
 const ANY_SETTING = /--[a-z]|[a-z]+_[a-z]+_[a-z]+|OLLAMA_/
 const KINDS: (VerdictKind | undefined)[] = [

@@ -11,13 +11,14 @@ import { type CostLine, monthlyCost } from './cost.ts'
 import { functionsFor, timeoutOf } from './functions.ts'
 import { readPrices } from './prices.ts'
 import { reachOf } from './reach.ts'
-import { ownSecrets, saveSecrets } from './secrets.ts'
+import { ownSecrets, removeSecrets, saveSecrets } from './secrets.ts'
 import { type Deployment, parseDeployment } from './settings.ts'
 import { configuredFunctions, type FunctionName, isScheduled, type Variables, variablesOf } from './variables.ts'
 
-const USAGE = `npm run deploy -- [--package] [--yes]
+const USAGE = `npm run deploy -- [--package | --remove] [--yes]
 
   --package   stops after packaging: nothing is created, no account is needed
+  --remove    takes everything away but the state, and says what stays
   --yes       does not ask
 
 What is deployed stands in .env: VLLM_ENDPOINTS and others, NOTIFLY_URL, and DEPLOY_… (docs/operating.md).`
@@ -26,16 +27,25 @@ What is deployed stands in .env: VLLM_ENDPOINTS and others, NOTIFLY_URL, and DEP
 async function deploy(args: string[]): Promise<number> {
   const { values } = parseArgs({
     args,
-    options: { package: { type: 'boolean' }, yes: { type: 'boolean' }, help: { type: 'boolean' } },
+    options: {
+      package: { type: 'boolean' },
+      remove: { type: 'boolean' },
+      yes: { type: 'boolean' },
+      help: { type: 'boolean' },
+    },
   })
   if (values.help) return say(USAGE, 0)
-  const lost = swallowed('deploy', { package: {}, yes: {} }, args, process.env)
+  const lost = swallowed('deploy', { package: {}, remove: {}, yes: {} }, args, process.env)
   if (lost !== undefined) return say(lost, 1)
   const unread = loadEnvFile('.env')
   if (unread !== undefined) return say(unread, 1)
   const env = process.env
   const parsed = parseDeployment(env)
   const names = configuredFunctions(env)
+  if (values.remove)
+    return 'problems' in parsed
+      ? say(parsed.problems.join('\n'), 1)
+      : remove(names, parsed.deployment, values.yes === true)
   const { problems: away, warnings } = reachOf(names, env, Boolean(env.DEPLOY_SUBNETS?.trim()))
   const problems = [...('problems' in parsed ? parsed.problems : []), ...problemsOf(names, env), ...away]
   if ('problems' in parsed || problems.length > 0) return say(problems.join('\n'), 1)
@@ -46,10 +56,34 @@ async function deploy(args: string[]): Promise<number> {
   // The stage goes along, so that the framework and we mean the same one.
   const stage = ['--stage', deployment.stage]
   if (values.package) return (await isBroken('osls', ['package', ...stage], env)) ? 1 : 0
-  const refusal = values.yes ? undefined : await refused()
+  const refusal = values.yes ? undefined : await refused('Deploy?', 'Nothing was created.')
   if (refusal !== undefined) return say(refusal, 1)
   await saveSecrets(ownSecrets(names, env), deployment, (line) => say(line, 0))
   return (await isBroken('osls', ['deploy', ...stage], env)) ? 1 : 0
+}
+
+/**
+ * Takes the stack and the parameters away. The state stays: a bucket of one's own is never touched, and one that the stack
+ * made is kept by its deletion policy, so that a deployment that comes back tells nothing twice.
+ */
+async function remove(names: readonly FunctionName[], deployment: Deployment, yes: boolean): Promise<number> {
+  const { region, stage, bucket, prefix } = deployment
+  const secrets = ownSecrets(names, process.env)
+  say(
+    [
+      `Will be removed from ${region}: the stack queuebell-${stage} (functions, schedules, roles, alarms, logs)` +
+        (secrets.size > 0 ? ` and ${secrets.size} parameters below /queuebell/${stage}/.` : '.'),
+      bucket
+        ? `Stays: the state in your bucket ${bucket}, below ${prefix}.`
+        : `Stays: the bucket that the stack made for the state (its name begins with queuebell-${stage}-statebucket). When it is no longer wanted, empty and delete it by hand.`,
+    ].join('\n'),
+    0,
+  )
+  const refusal = yes ? undefined : await refused('Remove?', 'Nothing was removed.')
+  if (refusal !== undefined) return say(refusal, 1)
+  if (await isBroken('osls', ['remove', '--stage', stage], process.env)) return 1
+  await removeSecrets(secrets, deployment, (line) => say(line, 0))
+  return 0
 }
 
 /** What each function would refuse in Lambda, found before anything is created; the same problem once. */
@@ -125,13 +159,13 @@ function sum(lines: readonly CostLine[], key: 'dollars' | 'dollarsAfterFree'): n
   return lines.reduce((total, line) => total + line[key], 0)
 }
 
-/** Asks the person. @returns why nothing is deployed; `undefined` after a yes. */
-async function refused(): Promise<string | undefined> {
-  if (!process.stdin.isTTY) return 'Nothing was created: there is no terminal to ask in. Add --yes.'
+/** Asks the person. @returns why nothing is done; `undefined` after a yes. */
+async function refused(question: string, otherwise: string): Promise<string | undefined> {
+  if (!process.stdin.isTTY) return `${otherwise.replace(/\.$/, '')}: there is no terminal to ask in. Add --yes.`
   const asking = createInterface({ input: process.stdin, output: process.stdout })
-  const answer = await asking.question('Deploy? [y/N] ')
+  const answer = await asking.question(`${question} [y/N] `)
   asking.close()
-  return /^y(es)?$/i.test(answer.trim()) ? undefined : 'Nothing was created.'
+  return /^y(es)?$/i.test(answer.trim()) ? undefined : otherwise
 }
 
 /** Runs a program of this package with our own terminal. */

@@ -21,13 +21,7 @@ export async function saveSecrets(
   say: (line: string) => void,
 ): Promise<void> {
   if (secrets.size === 0) return
-  // The S3 client knows all the places where AWS credentials may lie: variables, profiles, single sign-on.
-  const credentials = await new S3Client({ region }).config.credentials().catch((error: Error) => {
-    throw new SsmError(
-      `AWS credentials: ${error.message}; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
-    )
-  })
-  const options = { region, credentials, endpoint: process.env.AWS_ENDPOINT_URL_SSM, timeout: 10_000 }
+  const options = await access(region)
   for (const [variable, value] of secrets) {
     const Name = parameterOf(variable, stage)
     const input = { Name, Value: value.trim(), Type: 'SecureString', Overwrite: true }
@@ -37,4 +31,34 @@ export async function saveSecrets(
     })
     say(`  secret ${variable} → parameter ${Name}`)
   }
+}
+
+/** Parameters in one request. https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_DeleteParameters.html */
+const MOST_NAMES = 10
+
+/**
+ * Deletes the parameters that {@link saveSecrets} wrote; those that are gone already are no trouble. Says their names.
+ * @throws {SsmError}
+ */
+export async function removeSecrets(
+  secrets: ReadonlyMap<string, string>,
+  { region, stage }: Pick<Deployment, 'region' | 'stage'>,
+  say: (line: string) => void,
+): Promise<void> {
+  if (secrets.size === 0) return
+  const names = [...secrets.keys()].map((variable) => parameterOf(variable, stage))
+  const options = await access(region)
+  for (let from = 0; from < names.length; from += MOST_NAMES)
+    await askSsm('DeleteParameters', { Names: names.slice(from, from + MOST_NAMES) }, options)
+  for (const name of names) say(`  parameter ${name} is gone`)
+}
+
+/** The S3 client knows all the places where AWS credentials may lie: variables, profiles, single sign-on. */
+async function access(region: string) {
+  const credentials = await new S3Client({ region }).config.credentials().catch((error: Error) => {
+    throw new SsmError(
+      `AWS credentials: ${error.message}; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
+    )
+  })
+  return { region, credentials, endpoint: process.env.AWS_ENDPOINT_URL_SSM, timeout: 10_000 }
 }

@@ -1,3 +1,4 @@
+import { isChannelVariable } from '../../src/config/channels.ts'
 import { configuredBackends, namingVariables } from '../../src/config/configured.ts'
 import { GENERAL, PER_ENDPOINT, RULE_ENDINGS } from '../../src/config/settings.ts'
 import { mask } from '../../src/log.ts'
@@ -63,7 +64,7 @@ function takenBy(backend: Backend, env: Variables): (variable: string) => boolea
   const isOurs = (variable: string) =>
     variable.startsWith(prefix) &&
     ENDINGS.some((ending) => variable === prefix + ending || variable.endsWith(`_${ending}`))
-  return (variable) => shared.has(variable) || isOurs(variable)
+  return (variable) => shared.has(variable) || variable === 'PUSH' || isChannelVariable(variable) || isOurs(variable)
 }
 
 /** Limits and planned work, which it shows, and what opens it; nothing that a watcher asks its servers with. */
@@ -85,9 +86,13 @@ function isForReceiver(variable: string): boolean {
   return ['HEARTBEAT_WORKERS', 'HEARTBEAT_TOKEN', ...PLACE].includes(variable)
 }
 
-/** Tokens, passwords, ping addresses, and any text that carries credentials in an address. */
+/** Tokens, passwords, ping addresses, those of channels (of some the whole address is the secret), and any text that carries credentials in an address. */
 export function isSecret(variable: string, text: string): boolean {
-  return /(_TOKEN|_BASIC_AUTH|_SECRET)$/.test(variable) || variable === 'PING_URL' || mask(text, []) !== text
+  return (
+    /(_TOKEN|_BASIC_AUTH|_SECRET)$|^PUSH_[A-Z0-9]+$/.test(variable) ||
+    variable === 'PING_URL' ||
+    mask(text, []) !== text
+  )
 }
 
 /** `ssm:/queuebell/prod/NOTIFLY_TOKEN`: the value stays in AWS's parameter store, the function reads it there. */

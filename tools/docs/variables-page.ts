@@ -1,7 +1,6 @@
 import { formatDuration } from '../../src/config/duration.ts'
 import { clearOf, limitOf } from '../../src/config/limits.ts'
-import type { Setting } from '../../src/config/settings.ts'
-import { GENERAL, NAMING, PER_ENDPOINT } from '../../src/config/settings.ts'
+import { CHANNEL, GENERAL, NAMING, PER_ENDPOINT, type Setting } from '../../src/config/settings.ts'
 import { UNITS } from '../../src/config/units.ts'
 import { backendsOf, RULE_IDS, specOf } from '../../src/rules/rules.ts'
 
@@ -14,7 +13,9 @@ export function variablesTable(): string {
     NAMING_DEFAULTS[name] ?? '',
   ])
   const own = Object.entries(PER_ENDPOINT).map(([name, setting]) => row([`<BACKEND>_${name}`, setting]))
-  const rows = [...naming, ...own, ...RULE_ROWS, ...Object.entries(GENERAL).map(row)]
+  const channels = Object.entries(CHANNEL).map(([name, setting]) => row([`PUSH_<NAME>_${name}`, setting]))
+  const [first, ...others] = Object.entries(GENERAL).map(row).reduce<string[][][]>(apart, [[], []])
+  const rows = [...naming, ...own, ...RULE_ROWS, ...(first ?? []), DECLARATION, ...channels, ...others.flat()]
   return table(
     ['variable', 'meaning', 'default'],
     rows.map(([name = '', ...rest]) => [`\`${name}\``, ...rest]),
@@ -30,6 +31,17 @@ const NAMING_DEFAULTS: Record<string, string> = {
   METRICS_URL: 'locally, for `vllm`: `http://localhost:8000/metrics`',
   OLLAMA_URL: 'locally: `http://localhost:11434`',
 }
+
+/** The rows of the push server before those of the other channels. */
+function apart([push = [], others = []]: string[][][], row: string[]): string[][][] {
+  return row[0]?.startsWith('NOTIFLY_') ? [[...push, row], others] : [push, [...others, row]]
+}
+
+const DECLARATION = [
+  'PUSH_<NAME>',
+  'a channel: `<service>+<url>`, such as `ntfy+https://ntfy.sh/topic`; the name is letters and digits, and `PUSH` writes it in small letters. See `docs/push.md`',
+  '',
+]
 
 const RULE_ROWS = [
   [
@@ -62,7 +74,7 @@ The most specific one that is set. For the rule \`waiting\` of the endpoint \`ch
 \`VLLM_CHAT_A_WAITING_LIMIT\` (endpoint), \`VLLM_CHAT_WAITING_LIMIT\` (group), \`VLLM_WAITING_LIMIT\` (backend),
 \`WAITING_LIMIT\` (every backend that has the rule), the default. Settings of an endpoint that are no rule's
 (\`VLLM_CHAT_A_MODEL\`, \`VLLM_CHAT_MODEL\`, \`VLLM_MODEL\`) are looked up the same way, without the bare form; \`FLAPS\`
-has it.
+and \`PUSH\` have it.
 
 Names of endpoints and groups have a-z, 0-9 and - inside. A name may not read like the beginning of a setting
 (\`waiting\`, \`kv-cache\`), and two that would share variables (\`chat/a\` and \`chat-a\`) are refused. A variable that

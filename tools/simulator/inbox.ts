@@ -71,7 +71,7 @@ function fail(fault: Exclude<InboxFault, { kind: 'lost' }>, response: ServerResp
   switch (fault.kind) {
     case 'status':
       response.writeHead(fault.status, { 'content-type': 'application/json', ...fault.headers })
-      response.end(fault.body ?? JSON.stringify({ error: `asked to answer ${fault.status}`, errorCode: fault.status }))
+      response.end(fault.body ?? JSON.stringify(fault.status < 300 ? {} : refusalOf(fault.status)))
       return
     case 'hang':
       return
@@ -81,6 +81,10 @@ function fail(fault: Exclude<InboxFault, { kind: 'lost' }>, response: ServerResp
     default:
       fault satisfies never
   }
+}
+
+function refusalOf(status: number) {
+  return { error: `asked to answer ${status}`, errorCode: status }
 }
 
 function refuse(request: IncomingMessage, text: string): { status: number; error: string } | undefined {

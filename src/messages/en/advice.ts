@@ -41,6 +41,34 @@ export const adviceEn: Catalogue['advice'] = {
   'llamacpp-more-at-once': () =>
     'If memory has room, raise --parallel, and --ctx-size with it: slots share the context.',
   'llamacpp-more-cache': () => 'Raise --ctx-size or lower --parallel: slots share the context.',
+  'llamacpp-router': () =>
+    'The server is in router mode: give its own address, or put ?model=NAME&autoload=false into this one.',
+  'trtllm-more-at-once': ({ kv }) => `KV cache is ${n.percent(kv)} full: --max_batch_size can be raised.`,
+  'trtllm-more-cache': () =>
+    'Raise free_gpu_memory_fraction in the kv_cache_config of the --config file, or lower --max_batch_size.',
+  'trtllm-metrics': () =>
+    'Metrics are at /prometheus/metrics, and only with return_perf_metrics: true in the --config file.',
+  'lmdeploy-more-at-once': ({ kv }) => `KV cache is ${n.percent(kv)} full: --max-batch-size can be raised.`,
+  'lmdeploy-more-cache': () => 'Raise --cache-max-entry-count or lower --max-batch-size.',
+  'lmdeploy-metrics': () => 'Start the server with --enable-metrics.',
+  'mistralrs-more-at-once': ({ kv }) => `KV cache is ${n.percent(kv)} full: --max-seqs can be raised.`,
+  'mistralrs-more-cache': () => 'Give paged attention more GPU memory, or lower --max-seqs.',
+  'triton-more-at-once': () =>
+    'If GPU memory has room, raise count of instance_group or max_batch_size in config.pbtxt.',
+  'triton-more-cache': () => 'Raise kv_cache_free_gpu_mem_fraction in config.pbtxt, or lower max_batch_size.',
+  'dynamo-more-workers': () =>
+    'Raise replicas of the workers. When a worker counts as busy, --active-decode-blocks-threshold of the frontend says.',
+  'epp-more-replicas': () =>
+    'Raise replicas behind the InferencePool. How much may wait, flowControl in the EndpointPickerConfig says.',
+  'litellm-more-deployments': () =>
+    'Add a deployment to model_list in config.yaml, or name fallbacks in its router_settings.',
+  'litellm-metrics': () => 'Metrics need callbacks: ["prometheus"] in litellm_settings of config.yaml.',
+  'router-more-backends': () =>
+    'Look at the engines behind the router, and at --static-backends or --k8s-label-selector: is one missing?',
+  'genai-more-backends': () =>
+    'Look at the backends of the route (AIServiceBackend): add one, or a fallback by priority.',
+  'ray-serve-more-replicas': () =>
+    'Raise max_replicas in autoscaling_config, or num_replicas, in the Serve config; see serve status.',
   'ollama-more-at-once': () =>
     'Raise OLLAMA_NUM_PARALLEL if memory allows (each slot needs its own context), or add a machine.',
   'ollama-queue': () =>

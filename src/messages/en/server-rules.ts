@@ -1,4 +1,5 @@
 import { byRefusal } from '../by-refusal.ts'
+import { withPrefix } from '../failure-shapes.ts'
 import type { Catalogue, Fact } from '../texts.ts'
 import { failuresEn } from './failures.ts'
 import { atLeast, limit, n, requests } from './phrases.ts'
@@ -12,7 +13,8 @@ export const serverRulesEn = {
       failure ? failuresEn[failure.kind].headline(failure, CANARIES.includes(backend)) : 'Server does not answer',
     now: down,
     over: 'Answers again',
-    todo: ({ failure, backend }) => failure && failuresEn[failure.kind].todo(failure, CANARIES.includes(backend)),
+    todo: ({ failure, backend }) =>
+      failure && withPrefix(failuresEn[failure.kind].todo(failure, CANARIES.includes(backend)), backend),
   },
   blind: {
     headline: ({ missing, signals, doubted, sources }) => {

@@ -41,6 +41,34 @@ export const adviceRu: Catalogue['advice'] = {
   'llamacpp-more-at-once': () =>
     'Если хватает памяти, поднимите --parallel, а с ним и --ctx-size: слоты делят контекст между собой.',
   'llamacpp-more-cache': () => 'Поднимите --ctx-size или снизьте --parallel: слоты делят контекст между собой.',
+  'llamacpp-router': () =>
+    'Сервер работает в режиме роутера: укажите его собственный адрес или допишите к этому ?model=ИМЯ&autoload=false.',
+  'trtllm-more-at-once': ({ kv }) => `KV-кэш заполнен на ${n.percent(kv)}: можно поднять --max_batch_size.`,
+  'trtllm-more-cache': () =>
+    'Поднимите free_gpu_memory_fraction в kv_cache_config файла --config или снизьте --max_batch_size.',
+  'trtllm-metrics': () =>
+    'Метрики лежат по адресу /prometheus/metrics и есть только с return_perf_metrics: true в файле --config.',
+  'lmdeploy-more-at-once': ({ kv }) => `KV-кэш заполнен на ${n.percent(kv)}: можно поднять --max-batch-size.`,
+  'lmdeploy-more-cache': () => 'Поднимите --cache-max-entry-count или снизьте --max-batch-size.',
+  'lmdeploy-metrics': () => 'Запустите сервер с --enable-metrics.',
+  'mistralrs-more-at-once': ({ kv }) => `KV-кэш заполнен на ${n.percent(kv)}: можно поднять --max-seqs.`,
+  'mistralrs-more-cache': () => 'Дайте paged attention больше памяти GPU или снизьте --max-seqs.',
+  'triton-more-at-once': () =>
+    'Если память GPU позволяет, поднимите count в instance_group или max_batch_size в config.pbtxt.',
+  'triton-more-cache': () => 'Поднимите kv_cache_free_gpu_mem_fraction в config.pbtxt или снизьте max_batch_size.',
+  'dynamo-more-workers': () =>
+    'Увеличьте replicas у воркеров. Когда воркер считается занятым, решает --active-decode-blocks-threshold фронтенда.',
+  'epp-more-replicas': () =>
+    'Увеличьте replicas за InferencePool. Сколько запросов может ждать, решает flowControl в EndpointPickerConfig.',
+  'litellm-more-deployments': () =>
+    'Добавьте развёртывание в model_list файла config.yaml или назовите fallbacks в его router_settings.',
+  'litellm-metrics': () => 'Для метрик нужно callbacks: ["prometheus"] в litellm_settings файла config.yaml.',
+  'router-more-backends': () =>
+    'Проверьте движки за роутером и его --static-backends или --k8s-label-selector: все ли там?',
+  'genai-more-backends': () =>
+    'Проверьте бэкенды маршрута (AIServiceBackend): добавьте ещё один или запасной с priority.',
+  'ray-serve-more-replicas': () =>
+    'Поднимите max_replicas в autoscaling_config или num_replicas в конфигурации Serve; см. serve status.',
   'ollama-more-at-once': () =>
     'Поднимите OLLAMA_NUM_PARALLEL, если хватает памяти (каждому слоту нужен свой контекст), или добавьте машину.',
   'ollama-queue': () =>

@@ -1,4 +1,5 @@
 import { byRefusal } from '../by-refusal.ts'
+import { withPrefix } from '../failure-shapes.ts'
 import type { Catalogue, Fact } from '../texts.ts'
 import { failuresRu } from './failures.ts'
 import { atLeast, limit, n, requests } from './phrases.ts'
@@ -14,7 +15,8 @@ export const serverRulesRu = {
       failure ? failuresRu[failure.kind].headline(failure, CANARIES.includes(backend)) : 'Сервер не отвечает',
     now: down,
     over: 'Снова отвечает',
-    todo: ({ failure, backend }) => failure && failuresRu[failure.kind].todo(failure, CANARIES.includes(backend)),
+    todo: ({ failure, backend }) =>
+      failure && withPrefix(failuresRu[failure.kind].todo(failure, CANARIES.includes(backend)), backend),
   },
   blind: {
     headline: ({ missing, signals, doubted, sources }) => {
