@@ -9,7 +9,7 @@ import { align } from '../src/cli/table.ts'
 import { buildBundles } from '../test/bundles.ts'
 import { benchStart, hasRuntime, PLAIN } from './process-start.ts'
 import { benchPrometheus, hasPrometheus } from './prometheus.ts'
-import { benchReading } from './reading.ts'
+import { benchReading, benchThousandsOfSets } from './reading.ts'
 import { benchRuns, FLEETS, type FleetCost, lineThrough, PAGES } from './whole-run.ts'
 
 /** One figure: what was measured, and what it may be. */
@@ -32,7 +32,14 @@ const IN_256_MIB = ['--max-semi-space-size=12', '--max-old-space-size=230']
 const PARTS = { reading, bundles, start, runs, bytes }
 
 async function reading(): Promise<Figure[]> {
-  return (await benchReading()).flatMap(({ body, goal, ...ratio }): Figure[] => [
+  const { megabytes, ratio } = await benchThousandsOfSets()
+  const sets: Figure = {
+    what: `reading, LiteLLM's page of ${megabytes.toFixed(1)} MB and 17,000 series / eight engines, by size`,
+    value: ratio,
+    unit: 'times',
+    most: 1,
+  }
+  const ratios = (await benchReading()).flatMap(({ body, goal, ...ratio }): Figure[] => [
     {
       what: `reading, ${body}: the whole page to the package / ours`,
       value: ratio.package,
@@ -46,6 +53,7 @@ async function reading(): Promise<Figure[]> {
       ...(goal === undefined ? {} : { least: 1 }),
     },
   ])
+  return [...ratios, sets]
 }
 
 async function bundles(): Promise<Figure[]> {

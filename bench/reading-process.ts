@@ -3,9 +3,10 @@ import { TABLES } from '../src/backends/backends.ts'
 import { createPageReader } from '../src/scrape/page-reader.ts'
 import { readPage } from '../src/scrape/read.ts'
 import { vllmBody } from './body.ts'
+import { litellmBody } from './litellm-body.ts'
 
 /** What this process is asked: what one way takes for its very first page, or how all compare when warm. */
-export type Question = { first: Way } | { engines: number; rounds: number }
+export type Question = { first: Way } | { engines: number; rounds: number } | { litellm: number }
 export type Way = 'ours' | 'package' | 'lines'
 /** Milliseconds by way. */
 export type Times = Record<Way, number>
@@ -17,7 +18,8 @@ const WAYS: Record<Way, (body: Uint8Array) => unknown> = {
 }
 
 process.on('message', (question: Question) => {
-  process.send?.('first' in question ? timeOf(question.first, bodyOf(1), 1) : medians(question))
+  if ('litellm' in question) process.send?.(thousandsOfSets(question.litellm))
+  else process.send?.('first' in question ? timeOf(question.first, bodyOf(1), 1) : medians(question))
 })
 
 /** Medians over rounds in turn, so that a busy machine slows all alike; a third as many rounds before them make all warm. */
@@ -34,6 +36,28 @@ function medians({ engines, rounds }: { engines: number; rounds: number }): Time
   return { ours: median(times.ours), package: median(times.package), lines: median(times.lines) }
 }
 
+/** How much longer a byte of LiteLLM's page takes than one of eight engines, and what the reading keeps. */
+export interface ThousandsOfSets {
+  megabytes: number
+  ratio: number
+}
+
+function thousandsOfSets(rounds: number): ThousandsOfSets {
+  const [engines, litellm] = [bodyOf(8), Buffer.from(litellmBody())]
+  const times: { engines: number[]; litellm: number[] } = { engines: [], litellm: [] }
+  for (let round = 0; round < rounds; round++) {
+    times.engines.push(timed(() => readSignals(engines)) / engines.length)
+    times.litellm.push(timed(() => readSignals(litellm, TABLES.litellm)) / litellm.length)
+  }
+  return { megabytes: litellm.length / 1e6, ratio: median(times.litellm) / median(times.engines) }
+}
+
+function timed(work: () => unknown): number {
+  const from = performance.now()
+  work()
+  return performance.now() - from
+}
+
 function timeOf(way: Way, body: Uint8Array, repeats: number): number {
   const from = performance.now()
   for (let i = 0; i < repeats; i++) WAYS[way](body)
@@ -45,10 +69,10 @@ function bodyOf(engines: number): Uint8Array {
 }
 
 /** What a run does with a body, up to the readings. */
-function readSignals(body: Uint8Array): unknown {
-  const reader = createPageReader(TABLES.vllm)
+function readSignals(body: Uint8Array, table = TABLES.vllm): unknown {
+  const reader = createPageReader(table)
   reader.push(body)
-  return readPage(reader.end(), TABLES.vllm, { model: undefined, now: 0 })
+  return readPage(reader.end(), table, { model: undefined, now: 0 })
 }
 
 function readWithPackage(body: Uint8Array): unknown {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { buildHere, startPeer } from './processes.ts'
-import type { Question, Times, Way } from './reading-process.ts'
+import type { Question, ThousandsOfSets, Times, Way } from './reading-process.ts'
 import { median } from './whole-run.ts'
 
 /** How many times as fast as each alternative the wanted signals are read from one body. */
@@ -27,6 +27,14 @@ export async function benchReading(rounds = 150, processes = 9): Promise<Reading
   peer.end()
   const first = ratiosOf('one engine, the first page of a process', await firstPages(file, processes))
   return [{ ...one, goal: 6 }, { ...eight, goal: 4 }, first]
+}
+
+/** LiteLLM's page of thousands of label sets, against one of eight engines, byte by byte. */
+export async function benchThousandsOfSets(rounds = 30): Promise<ThousandsOfSets> {
+  const peer = startPeer(join(await buildHere(['reading-process']), 'reading-process.mjs'))
+  const found = await peer.ask<ThousandsOfSets>({ litellm: rounds } satisfies Question)
+  peer.end()
+  return found
 }
 
 /** Each way in a process of its own, in turn. */

@@ -12,6 +12,7 @@ import { defined } from './model/defined.ts'
 import type { IO } from './model/io.ts'
 import type { Answer, Observation } from './model/observation.ts'
 import { scrape, scrapeGpu } from './scrape/scrape.ts'
+import { inSpan } from './span.ts'
 
 export interface ObserveOptions {
   /** The run's time, epoch milliseconds. */
@@ -19,6 +20,8 @@ export interface ObserveOptions {
   /** Epoch milliseconds by which every answer must be there; what comes later is a failed scrape. */
   deadline: number
   runId: string
+  /** Sees the bodies as they come, piece by piece: for a recording. */
+  onChunk?: (endpoint: Endpoint, source: 'server' | 'gpu', chunk: Uint8Array) => void
 }
 
 /**
@@ -53,12 +56,22 @@ async function ask(config: Config, io: IO, options: ObserveOptions): Promise<Obs
       case 'openai': {
         const { runId, now } = options
         const clock = () => performance.now()
-        return canaries(endpoints, { backend, canary, clock, runId, dispatcher, signal, timeLeft: left, now })
+        return canaries(endpoints, {
+          backend,
+          canary,
+          clock,
+          runId,
+          dispatcher,
+          signal,
+          timeLeft: left,
+          now,
+          trace: io.trace,
+        })
       }
       case 'heartbeat-check':
         return readBeats(endpoints, io.store, options.now)
       default:
-        return scrapeAll(endpoints, backend, { ...options, signal, dispatcher })
+        return scrapeAll(endpoints, backend, { ...options, signal, dispatcher, trace: io.trace })
     }
   }
   try {
@@ -68,10 +81,10 @@ async function ask(config: Config, io: IO, options: ObserveOptions): Promise<Obs
   }
 }
 
-interface ScrapeAll {
-  now: number
+interface ScrapeAll extends Pick<ObserveOptions, 'now' | 'onChunk'> {
   signal: AbortSignal
   dispatcher: unknown
+  trace: IO['trace']
 }
 
 function scrapeAll(
@@ -80,13 +93,22 @@ function scrapeAll(
   options: ScrapeAll,
 ): Promise<Observation[]> {
   const enter = createConcurrencyLimit()
-  const askOne = async (endpoint: Endpoint): Promise<Observation> => {
+  const askOne = (endpoint: Endpoint): Promise<Observation> =>
+    inSpan(options.trace, 'scrape', { 'queuebell.endpoint': endpoint.name }, async (span) => {
+      const observation = await scrapeOne(endpoint)
+      if (observation.up === false) span?.fail(observation.failure.kind)
+      return observation
+    })
+  const scrapeOne = async (endpoint: Endpoint): Promise<Observation> => {
     const start = performance.now()
+    const { onChunk: tap, trace: _, ...asking } = options
+    const onChunk = (source: 'server' | 'gpu') =>
+      tap && { onChunk: (chunk: Uint8Array) => tap(endpoint, source, chunk) }
     const [answer, gpu] = await Promise.all([
-      scrape(endpoint, TABLES[backend], options),
+      scrape(endpoint, TABLES[backend], { ...asking, ...onChunk('server') }),
       endpoint.gpuUrl === undefined
         ? undefined
-        : scrapeGpu(endpoint.gpuUrl, TABLES.dcgm, { ...options, timeout: endpoint.timeout }),
+        : scrapeGpu(endpoint.gpuUrl, TABLES.dcgm, { ...asking, ...onChunk('gpu'), timeout: endpoint.timeout }),
     ])
     const took = performance.now() - start
     return { ...(answer as Answer), endpoint, took, ...defined({ gpu }) }

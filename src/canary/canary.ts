@@ -1,5 +1,8 @@
 import type { CanaryConfig, Endpoint } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import type { Answer, Observation } from '../model/observation.ts'
+import type { Span } from '../model/span.ts'
+import { inSpan } from '../span.ts'
 import type { CanaryOptions } from './exchange.ts'
 import { ollamaCanary } from './ollama.ts'
 import { openaiCanary } from './openai.ts'
@@ -19,6 +22,8 @@ export interface CanariesOptions {
   timeLeft: number
   /** The run's time, epoch milliseconds. */
   now: number
+  /** The run as a trace: a canary is a step of it, and the server's own spans hang under that. */
+  trace?: Span | undefined
 }
 
 /** With less time than this nothing is asked. Milliseconds. */
@@ -47,13 +52,22 @@ async function askInTurn(queue: readonly Endpoint[], options: CanariesOptions, e
     const timeLeft = end - start
     // A fair share of what is left: one model that hangs must not keep the others on its server from ever being asked.
     const timeout = Math.min(endpoint.timeout, timeLeft / (queue.length - index))
-    const answer = await askOne({ ...endpoint, timeout }, { ...options, timeLeft })
+    const about = { 'queuebell.endpoint': endpoint.name, 'gen_ai.request.model': endpoint.model }
+    const answer = await inSpan(options.trace, 'canary', about, async (span) => {
+      const traceparent = span?.traceparent || undefined
+      const found = await askOne({ ...endpoint, timeout }, { ...options, timeLeft, ...defined({ traceparent }) })
+      if (found.up === false) span?.fail(found.failure.kind)
+      return found
+    })
     observations.push({ ...answer, endpoint, took: options.clock() - start })
   }
   return observations
 }
 
-async function askOne(endpoint: Endpoint, options: CanariesOptions): Promise<Answer> {
+async function askOne(
+  endpoint: Endpoint,
+  options: CanariesOptions & Pick<CanaryOptions, 'traceparent'>,
+): Promise<Answer> {
   if (endpoint.timeout < LEAST_TIME) {
     return { up: false, failure: { kind: 'timeout' } }
   }

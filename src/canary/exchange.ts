@@ -16,6 +16,8 @@ export interface CanaryOptions {
   clock(): number
   /** Sent as `X-Request-Id`, so that the server's own logs show the canary. */
   requestId: string
+  /** The canary's span where runs are traced; else one of its own. */
+  traceparent?: string
   /** From `openDispatcher`: its own time-outs are off, so that our deadline decides. */
   dispatcher: unknown
   /** Ends the canary early: the run's own deadline. */

@@ -40,7 +40,7 @@ function ask(asking: Asking, path: string, body: unknown): Promise<Response> {
     body,
     headers: {
       ...headersOf(endpoint, options.requestId),
-      traceparent: traceparent(options.requestId),
+      traceparent: options.traceparent ?? traceparent(options.requestId),
       accept: 'text/event-stream',
     },
     signal: asking.signal,

@@ -16,6 +16,7 @@ import { parseListen, type Serving } from './http-server.ts'
 import { doctorAddress } from './identify.ts'
 import { init } from './init.ts'
 import { type InvokeOptions, invoke } from './invoke.ts'
+import { doPast, type PastCommand, planPast } from './past.ts'
 import { serve } from './receive.ts'
 import { servePage } from './serve-page.ts'
 import { silence } from './silence.ts'
@@ -43,6 +44,12 @@ export async function runCommand(args: string[]): Promise<number> {
       return invokeOf(words, options)
     case 'silence':
       return silenceOf(words)
+    case 'record':
+    case 'replay':
+    case 'suggest':
+    case 'import':
+    case 'export':
+      return pastOf(command, words, options)
     default:
       return command satisfies never
   }
@@ -119,6 +126,18 @@ async function silenceOf(words: readonly string[]): Promise<number> {
   if (unread !== undefined) return unread
   const said = await silence(words, process.env, Date.now())
   return said.ok ? print(said.text) : said.misused ? misused(said.text, 'silence') : failed(said.text)
+}
+
+async function pastOf(command: PastCommand, words: string[], options: Given['options']): Promise<number> {
+  const planned = planPast(command, words, options)
+  if (!planned.ok) return misused(planned.why, command)
+  // A recorder asks with the secrets; the others have no use for them, nor for the store where they lie.
+  const unread = command === 'record' ? await loadVariables() : failedOf(loadEnvFile('.env'))
+  return unread ?? doPast(planned.act)
+}
+
+function failedOf(why: string | undefined): number | undefined {
+  return why === undefined ? undefined : failed(why)
 }
 
 function textOf(option: string | true | undefined): string | undefined {

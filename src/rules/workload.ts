@@ -16,7 +16,20 @@ const SHORTEST = 5
  * The time that the verdict looks at: since the last run, widened until 20 requests have finished or the window is
  * full. Without a count of finished requests it is the time since the last run.
  */
-export function lookBack(snapshot: Snapshot): { since: Increases; from: number } | undefined {
+export function lookBack(snapshot: Snapshot): LookBack | undefined {
+  // Several rules and the verdict ask for it, and it is the same for all of them.
+  if (!known.has(snapshot)) known.set(snapshot, lookedBack(snapshot))
+  return known.get(snapshot)
+}
+
+interface LookBack {
+  since: Increases
+  /** Index into the kept readings. */
+  from: number
+}
+const known = new WeakMap<Snapshot, LookBack | undefined>()
+
+function lookedBack(snapshot: Snapshot): LookBack | undefined {
   const { history } = snapshot.after
   if (!history || history.times.length < 2) return undefined
   let from = history.times.length - 2
