@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { BACKENDS } from '../src/model/backend.ts'
+import { BACKENDS } from '../src/backends/backends.ts'
 import { SERVICES } from '../src/model/config.ts'
 
 /** Rooms from the top of the house to its foundation. A room is a folder of `src`, or a file in it; arrows point down. */

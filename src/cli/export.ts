@@ -1,9 +1,9 @@
-import { TABLES } from '../backends/backends.ts'
+import { BACKENDS, TABLES } from '../backends/backends.ts'
 import { parseConfig } from '../config/parse.ts'
 import { grafanaDashboard } from '../export/grafana.ts'
 import { prometheusRules } from '../export/prometheus-rules.ts'
 import { ruleFile } from '../export/yaml.ts'
-import { BACKENDS, type Backend, prefixOf } from '../model/backend.ts'
+import { type Backend, prefixOf } from '../model/backend.ts'
 import { type Config, ConfigError } from '../model/config.ts'
 
 /**

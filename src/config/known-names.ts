@@ -1,4 +1,5 @@
-import { BACKENDS, type Backend, prefixOf } from '../model/backend.ts'
+import { BACKENDS } from '../backends/backends.ts'
+import { type Backend, prefixOf } from '../model/backend.ts'
 import { RULE_IDS, rulesOf } from '../rules/rules.ts'
 import { isChannelVariable } from './channels.ts'
 import { type Environment, unquoted, variableOf } from './environment.ts'

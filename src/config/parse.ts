@@ -194,6 +194,7 @@ function readGeneral(env: Environment) {
   for (const key of pingKeys(ping)) env.secrets.add(key)
   return {
     language: read(env, 'ALERT_LANGUAGE', GENERAL.ALERT_LANGUAGE),
+    timezone: read(env, 'TIMEZONE', GENERAL.TIMEZONE),
     pingUrl: ping?.href,
     logLevel: read(env, 'LOG_LEVEL', GENERAL.LOG_LEVEL),
     metrics: read(env, 'METRICS', GENERAL.METRICS),

@@ -2,7 +2,7 @@ import { type Backend, prefixOf } from '../model/backend.ts'
 import { defined } from '../model/defined.ts'
 import { RULE_IDS, rulesOf } from '../rules/rules.ts'
 import { address } from './address.ts'
-import { maintenance, timezone } from './maintenance.ts'
+import { maintenance } from './maintenance.ts'
 import { basicAuth, choice, duration, line, orOff, token, type Value, value, whole, yesOrNo } from './values.ts'
 
 /** One variable: what it may be, what holds without it, what it means. Times in milliseconds. */
@@ -49,6 +49,14 @@ const PROXY_MEANING = (scheme: string) =>
   `proxy by which \`${scheme}\` addresses are reached, the small letters of other tools too. Endpoints at loopback never go through it; at private addresses only with \`<BACKEND>_PROXY=yes\` (secret, if it holds a password)`
 const pemFile = line('the path of a PEM file', /^[^\p{Cc}]{1,4096}$/u)
 const SKIP_MEANING = 'any certificate is taken: an attacker on the way can read tokens; warned of at each start'
+/** Intl also takes offsets and abbreviations; a name follows summer time. */
+function zoneOf(text: string): string | undefined {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone && text
+  } catch {
+    return undefined
+  }
+}
 
 function setting<T, const D>(of: Value<T>, fallback: D, meaning: string, fallbackText?: string): Setting<T, D> {
   return { value: of, fallback, meaning, ...defined({ fallbackText }) }
@@ -75,6 +83,11 @@ export const GENERAL = {
   NOTIFLY_FALLBACK_TOKEN: setting(token, undefined, 'its app token (secret)'),
   NOTIFLY_MARKDOWN: setting(yesOrNo, false, 'messages as markdown'),
   ALERT_LANGUAGE: setting(choice(['en', 'ru']), 'en', 'language of the messages: `en` or `ru`'),
+  TIMEZONE: setting(
+    value('the name of a time zone, such as Europe/Berlin', zoneOf),
+    'UTC',
+    'zone of the times in messages and on the page, and of planned work, such as `Europe/Berlin`',
+  ),
   STATE_BUCKET: setting(
     line('the name of a bucket alone, such as queuebell-state', /^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/),
     undefined,
@@ -135,7 +148,6 @@ export const GENERAL = {
   ),
   CANARY_LOAD: setting(yesOrNo, false, 'the canary may load a model that is not loaded'),
   CANARY_LOAD_TIMEOUT: setting(duration(SECOND, HOUR, '120s'), 120 * SECOND, 'time for loading it'),
-  TIMEZONE: setting(timezone, 'UTC', 'time zone of the clock times on the page and of planned work: `Europe/Berlin`'),
   MAINTENANCE: setting(
     maintenance,
     undefined,

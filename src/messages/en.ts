@@ -1,5 +1,6 @@
 import type { Verdict } from '../model/notification.ts'
 import { adviceEn } from './en/advice.ts'
+import { briefsEn } from './en/briefs.ts'
 import { engineRulesEn } from './en/engine-rules.ts'
 import { failuresEn } from './en/failures.ts'
 import { faultRulesEn } from './en/fault-rules.ts'
@@ -120,6 +121,14 @@ const withDetail = (detail: string | undefined) => (detail === undefined ? '' : 
 export const en: Catalogue = {
   format: n,
   rules: { ...engineRulesEn, ...serverRulesEn, ...faultRulesEn, ...hardwareRulesEn },
+  briefs: briefsEn,
+  lots: {
+    waiting: 'Queue',
+    growth: 'Queue growing',
+    kv_cache: 'KV cache full',
+    ttft: 'First token late',
+    stalled: 'No progress',
+  },
   failures: failuresEn,
   verdicts: {
     'load-grew': loadGrew,
@@ -153,9 +162,7 @@ export const en: Catalogue = {
     limitChanged: (headline) => `Limit changed, no longer: “${headline}”`,
     idle: (headline) => `Over for lack of traffic: “${headline}”`,
     late: (headline) => `Was: “${headline}”`,
-    digest: (worse, over) =>
-      over === 0 ? `Trouble at ${endpoints(worse)}` : `Trouble at ${endpoints(worse)}, over at ${n.count(over)}`,
-    digestOver: (over) => `Over at ${endpoints(over)}`,
+    lot: (what, count, of, names) => `${what} at ${n.count(count)}${of > count ? ` of ${n.count(of)}` : ''}: ${names}`,
     allDown: (count) => `${all(count)} unreachable from the watcher`,
     allFail: (count, headline) => `${all(count)}: ${inner(headline)}`,
     allUp: (count) => `${all(count)} answer again`,
@@ -182,22 +189,22 @@ export const en: Catalogue = {
       `Began ${often(times)} since ${since}, ${n.lasted(bad)} of trouble in all${withDetail(detail)}. Calm for an hour.`,
     ended: {
       clear: undefined,
-      idle: 'No traffic for 15 minutes: closed as idle, not seen to be better.',
+      idle: 'No traffic for 15 minutes: closed for lack of traffic; recovery not confirmed.',
       restarted: 'It ended because the server restarted: what was waiting is lost.',
       forgotten:
         'The exporter restarted or no longer shows it, so that nothing is known. Look at the GPU by hand (nvidia-smi, dmesg).',
       'limit-changed': 'By the limit that is set now it is no breach.',
     },
     was: (from, to, ms, detail) =>
-      `Was from ${from} to ${to} (${n.lasted(ms)})${withDetail(detail)}. Told late: the push server was away.`,
+      `Lasted from ${from} to ${to} (${n.lasted(ms)})${withDetail(detail)}. Reported late: the push server was unreachable.`,
     wasOften: (times, from, to, detail) =>
-      `Happened ${often(times)} between ${from} and ${to}${withDetail(detail)}. Told late: the push server was away.`,
+      `Happened ${often(times)} between ${from} and ${to}${withDetail(detail)}. Reported late: the push server was unreachable.`,
     over: (sign, over, ms) => `${sign} ${over} (after ${n.lasted(ms)}).`,
     lateLine: (headline, from, to, times) =>
       times === undefined
-        ? `🕓 Was from ${from} to ${to}: “${headline}”.`
+        ? `🕓 Lasted from ${from} to ${to}: “${headline}”.`
         : `🕓 Happened ${often(times)} between ${from} and ${to}: “${headline}”.`,
-    maybeSent: '(Perhaps a repetition: the answer to the first push was lost.)',
+    maybeSent: '(Possible duplicate: the push server did not confirm the first one.)',
     says: (who, text) => `${who === 'worker' ? 'Worker' : 'Server'} says: “${text}”`,
     pointsTo: (address) => `It points to ${address}`,
     subject: (subject, text) => `${subject}: ${inner(text)}`,

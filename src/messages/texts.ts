@@ -36,6 +36,11 @@ export interface Fact {
   sources?: string
   beat?: Notification['beat']
   gap?: Notification['gap']
+  /** Clock times of a span without a watcher; of a silence its end. */
+  from?: string
+  to?: string
+  /** The beginning of this endpoint's variables: `VLLM_CHAT_A`. */
+  variables?: string
   refusal?: Notification['refusal']
   silence?: Notification['silence']
   alternates?: true
@@ -65,8 +70,8 @@ export interface FailureTexts {
   headline(failure: Failure, canary: boolean): string
   /** The cause in words, without a full stop. */
   words(failure: Failure, canary: boolean): string
-  /** What to look at, a sentence. */
-  todo(failure: Failure, canary: boolean): string
+  /** What to look at, a sentence. @param variables as those of the endpoint begin: `VLLM_CHAT_A`. */
+  todo(failure: Failure, canary: boolean, variables?: string): string
 }
 
 /** The numbers that no other line tells, for a line of their own. */
@@ -86,6 +91,10 @@ export interface OtherNumbers {
 export interface Catalogue {
   format: NumberFormat
   rules: Record<RuleId | 'state-broken' | 'silence', RuleTexts>
+  /** A rule in the title, behind the endpoint: its figure first. */
+  briefs: { [K in RuleId]?: (fact: Fact) => string | 0 | undefined }
+  /** A rule in a digest, where its headline is too long for many endpoints. */
+  lots: Partial<Record<string, string>>
   failures: Record<Failure['kind'], FailureTexts>
   verdicts: Record<VerdictKind, (verdict: Verdict, also: { restarted: boolean }) => string>
   advice: { [K in Advice['key']]: (advice: Extract<Advice, { key: K }>) => string }
@@ -106,8 +115,8 @@ export interface Catalogue {
     forgotten(headline: string): string
     limitChanged(headline: string): string
     late(headline: string): string
-    digest(worse: number, over: number): string
-    digestOver(over: number): string
+    /** In a digest: `Queue at 12 of 30: c7 220, c4 190, …`. */
+    lot(what: string, endpoints: number, of: number, names: string): string
     allDown(endpoints: number): string
     /** All fail alike, but the network is not the cause. */
     allFail(endpoints: number, headline: string): string

@@ -174,6 +174,8 @@ export interface Config {
   heard: readonly string[]
   state: StateConfig
   language: Language
+  /** Of clock times in messages; absent: UTC. */
+  timezone?: string
   pingUrl: string | undefined
   logLevel: LogLevel
   /** Absent: off. */

@@ -1,4 +1,5 @@
-import { BACKENDS, type Backend } from '../model/backend.ts'
+import { BACKENDS } from '../backends/backends.ts'
+import type { Backend } from '../model/backend.ts'
 import type { Store } from '../model/store.ts'
 import { type ReadState, readState, type State } from '../state/schema.ts'
 

@@ -1,5 +1,5 @@
-import { TABLES } from '../backends/backends.ts'
-import { BACKENDS, type Backend, type ScrapedBackend } from '../model/backend.ts'
+import { BACKENDS, TABLES } from '../backends/backends.ts'
+import type { Backend, ScrapedBackend } from '../model/backend.ts'
 import type { About, DerivedSignal, Notification } from '../model/notification.ts'
 import type { Needs, Rule, RuleUnit } from '../model/rule.ts'
 import type { HistogramSignal, Signal } from '../model/signals.ts'

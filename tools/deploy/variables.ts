@@ -1,8 +1,9 @@
+import { BACKENDS } from '../../src/backends/backends.ts'
 import { isChannelVariable } from '../../src/config/channels.ts'
 import { configuredBackends, namingVariables } from '../../src/config/configured.ts'
 import { GENERAL, PER_ENDPOINT, RULE_ENDINGS } from '../../src/config/settings.ts'
 import { mask } from '../../src/log.ts'
-import { BACKENDS, type Backend, prefixOf } from '../../src/model/backend.ts'
+import { type Backend, prefixOf } from '../../src/model/backend.ts'
 import { RULE_IDS, rulesOf } from '../../src/rules/rules.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
