@@ -10,6 +10,11 @@ const EXAMPLE = 'Sat 02:00-04:00 Europe/Berlin, 2026-12-24T20:00+01:00/PT6H'
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
 const LONGEST = 31 * 86_400_000
 
+/** An IANA name of a time zone that this machine knows. */
+export const timezone: Value<string> = value('the name of a time zone, such as Europe/Berlin', (text) =>
+  isZone(text) ? text : undefined,
+)
+
 /** Times of planned work, separated by commas. */
 export const maintenance: Value<Window[]> = value(`times such as ${EXAMPLE}`, (text) => {
   const windows: Window[] = []
@@ -80,6 +85,7 @@ function durationOf(text: string): number | undefined {
   return ms > 0 ? ms : undefined
 }
 
+/** Intl also takes offsets; a name follows summer time. */
 function isZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })

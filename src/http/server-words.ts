@@ -19,7 +19,7 @@ export async function serverWords(response: Response, secrets: readonly string[]
 /** {@link serverWords} of a text that is here already. */
 export function toWords(text: string, secrets: readonly string[]): string | undefined {
   const said = mask(fromJson(text) ?? fromHtml(text) ?? text, secrets).replace(PERSONAL, '***')
-  const words = oneLine(said)
+  const words = sayOnOneLine(said)
   return words === '' ? undefined : words
 }
 
@@ -85,7 +85,7 @@ function fromHtml(text: string): string | undefined {
 }
 
 /** Control characters, line and paragraph separators, and marks that turn or hide text, become blanks; cut between characters. */
-function oneLine(text: string): string {
+export function sayOnOneLine(text: string): string {
   const clean = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu, ' ').trim()
   // Twice as many units hold more characters than are kept, if there are more.
   const characters = [...clean.slice(0, MOST_CHARACTERS * 2 + 2)]

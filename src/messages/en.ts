@@ -1,6 +1,7 @@
 import type { Verdict } from '../model/notification.ts'
 import { adviceEn } from './en/advice.ts'
 import { briefsEn } from './en/briefs.ts'
+import { canaryRulesEn } from './en/canary-rules.ts'
 import { engineRulesEn } from './en/engine-rules.ts'
 import { failuresEn } from './en/failures.ts'
 import { faultRulesEn } from './en/fault-rules.ts'
@@ -8,7 +9,7 @@ import { hardwareRulesEn } from './en/hardware-rules.ts'
 import { inner, n } from './en/phrases.ts'
 import { serverRulesEn } from './en/server-rules.ts'
 import { xidsEn } from './en/xids.ts'
-import type { Catalogue, OtherNumbers } from './texts.ts'
+import type { Catalogue, OtherNumbers, Phases } from './texts.ts'
 
 const SIGNALS: Readonly<Record<string, string>> = {
   waiting: 'requests waiting',
@@ -36,6 +37,8 @@ const SIGNALS: Readonly<Record<string, string>> = {
   gpu_remap_failed: 'row remap failures',
   gpu_remapped_rows: 'remapped memory rows',
   gpu_throttle: 'reasons of the clocks',
+  canary_rate: 'tokens a second of the canary',
+  quota_left: 'share of the rate limit that is left',
   vram_share: 'share in GPU memory',
   observer_degraded: 'observer state',
   upstream_health: 'upstream health',
@@ -120,7 +123,7 @@ const withDetail = (detail: string | undefined) => (detail === undefined ? '' : 
 
 export const en: Catalogue = {
   format: n,
-  rules: { ...engineRulesEn, ...serverRulesEn, ...faultRulesEn, ...hardwareRulesEn },
+  rules: { ...engineRulesEn, ...serverRulesEn, ...canaryRulesEn, ...faultRulesEn, ...hardwareRulesEn },
   briefs: briefsEn,
   lots: {
     waiting: 'Queue',
@@ -148,6 +151,9 @@ export const en: Catalogue = {
     busy: undefined,
     'model-missing': undefined,
     skipped: 'Our own request was not sent: the queue is known to be deep.',
+    idle: 'Nobody else uses the model, so it was not asked and may leave the memory.',
+    'over-budget': 'Our own request was not sent: the requests of the day are spread over it.',
+    'backing-off': 'Our own request was not sent: the server was over its limit, and more would add to that.',
     parked: 'A gateway holds our own request and only keeps the connection alive.',
     failed: undefined,
   },
@@ -214,9 +220,21 @@ export const en: Catalogue = {
     since: (clock) => `Since ${clock}.`,
     allDown: (cause, clock) => `Since ${clock} none of them gives a usable answer: ${cause}.`,
     allUp: (lasted) => `There was no usable answer for ${lasted}; nothing is known of that time.`,
+    phases,
     requestId: (id) => `X-Request-Id: ${id}`,
   },
   test: { title: '🔔 Queuebell: test', body: (backend) => `A test push of ${backend}. Nothing is wrong.` },
+}
+
+function phases({ wait, load, prefill, decode, ttft }: Phases): string | undefined {
+  const parts = [
+    wait === undefined ? undefined : `waiting ${n.seconds(wait)}`,
+    load === undefined ? undefined : `loading ${n.seconds(load)}`,
+    prefill === undefined ? undefined : `reading ${n.seconds(prefill)}`,
+    ttft === undefined ? undefined : `waiting and reading ${n.seconds(ttft)}`,
+    decode === undefined ? undefined : `writing ${n.seconds(decode)}`,
+  ].filter((part) => part !== undefined)
+  return parts.length < 2 ? undefined : `Where it went: ${parts.join(', ')}.`
 }
 
 function often(times: number): string {

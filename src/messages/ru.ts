@@ -1,6 +1,7 @@
 import type { Verdict } from '../model/notification.ts'
 import { adviceRu } from './ru/advice.ts'
 import { briefsRu } from './ru/briefs.ts'
+import { canaryRulesRu } from './ru/canary-rules.ts'
 import { engineRulesRu } from './ru/engine-rules.ts'
 import { failuresRu } from './ru/failures.ts'
 import { faultRulesRu } from './ru/fault-rules.ts'
@@ -8,7 +9,7 @@ import { hardwareRulesRu } from './ru/hardware-rules.ts'
 import { inner, n, times, tokens } from './ru/phrases.ts'
 import { serverRulesRu } from './ru/server-rules.ts'
 import { xidsRu } from './ru/xids.ts'
-import type { Catalogue, OtherNumbers } from './texts.ts'
+import type { Catalogue, OtherNumbers, Phases } from './texts.ts'
 
 const SIGNALS: Readonly<Record<string, string>> = {
   waiting: 'очередь',
@@ -36,6 +37,8 @@ const SIGNALS: Readonly<Record<string, string>> = {
   gpu_remap_failed: 'сбои замены строк памяти',
   gpu_remapped_rows: 'заменённые строки памяти',
   gpu_throttle: 'причины снижения частот',
+  canary_rate: 'токены в секунду у пробного запроса',
+  quota_left: 'остаток лимита запросов',
   vram_share: 'доля в памяти GPU',
   observer_degraded: 'обзор движка у шлюза',
   upstream_health: 'здоровье апстримов',
@@ -117,7 +120,7 @@ const withDetail = (detail: string | undefined) => (detail === undefined ? '' : 
 
 export const ru: Catalogue = {
   format: n,
-  rules: { ...engineRulesRu, ...serverRulesRu, ...faultRulesRu, ...hardwareRulesRu },
+  rules: { ...engineRulesRu, ...serverRulesRu, ...canaryRulesRu, ...faultRulesRu, ...hardwareRulesRu },
   briefs: briefsRu,
   lots: {
     waiting: 'Очередь',
@@ -145,6 +148,9 @@ export const ru: Catalogue = {
     busy: undefined,
     'model-missing': undefined,
     skipped: 'Пробный запрос не отправлялся: и так известно, что очередь длинная.',
+    idle: 'Модель никому больше не нужна: её не спрашивали, чтобы она могла уйти из памяти.',
+    'over-budget': 'Пробный запрос не отправлялся: запросы дня распределены по нему.',
+    'backing-off': 'Пробный запрос не отправлялся: сервер и так не успевал.',
     parked: 'Шлюз держит пробный запрос у себя и лишь поддерживает соединение.',
     failed: undefined,
   },
@@ -207,6 +213,7 @@ export const ru: Catalogue = {
     cause: (words) => `причина: ${words}`,
     asOf: (clock) => `Данные на ${clock}.`,
     since: (clock) => `Началось: ${clock}.`,
+    phases,
     allDown: (cause, clock) => `С ${clock} ни один не даёт нормального ответа: ${cause}.`,
     allUp: (lasted) => `Нормальных ответов не было ${lasted}; что происходило в это время, неизвестно.`,
     requestId: (id) => `X-Request-Id: ${id}`,
@@ -216,4 +223,15 @@ export const ru: Catalogue = {
 
 function often(times: number): string {
   return `${n.count(times)} ${n.plural(times, { one: 'раз', few: 'раза', many: 'раз', other: 'раза' })}`
+}
+
+function phases({ wait, load, prefill, decode, ttft }: Phases): string | undefined {
+  const parts = [
+    wait === undefined ? undefined : `ожидание ${n.seconds(wait)}`,
+    load === undefined ? undefined : `загрузка ${n.seconds(load)}`,
+    prefill === undefined ? undefined : `чтение ${n.seconds(prefill)}`,
+    ttft === undefined ? undefined : `ожидание и чтение ${n.seconds(ttft)}`,
+    decode === undefined ? undefined : `ответ ${n.seconds(decode)}`,
+  ].filter((part) => part !== undefined)
+  return parts.length < 2 ? undefined : `По частям: ${parts.join(', ')}.`
 }

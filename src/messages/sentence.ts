@@ -31,6 +31,9 @@ export function factOf(notification: Notification, catalogue: Catalogue): Fact {
     doubted: signalsOf(notification.doubted, catalogue),
     sources: notification.unread?.slice(0, 3).join(', '),
     beat: notification.beat,
+    answeredBy: notification.answeredBy,
+    answer: notification.answer,
+    quota: notification.quota,
     gap: notification.gap,
     ...(notification.gap ? spanOf(notification, catalogue) : {}),
     ...(notification.silence

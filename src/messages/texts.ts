@@ -35,6 +35,10 @@ export interface Fact {
   /** The sources of endpoints that could not be used, by their addresses. */
   sources?: string
   beat?: Notification['beat']
+  /** The model that answered in place of the missing one. */
+  answeredBy?: string
+  answer?: Notification['answer']
+  quota?: Notification['quota']
   gap?: Notification['gap']
   /** Clock times of a span without a watcher; of a silence its end. */
   from?: string
@@ -72,6 +76,15 @@ export interface FailureTexts {
   words(failure: Failure, canary: boolean): string
   /** What to look at, a sentence. @param variables as those of the endpoint begin: `VLLM_CHAT_A`. */
   todo(failure: Failure, canary: boolean, variables?: string): string
+}
+
+/** Where the seconds of a canary went; `ttft` where the server does not tell waiting from reading. */
+export interface Phases {
+  wait?: number
+  load?: number
+  prefill?: number
+  ttft?: number
+  decode?: number
 }
 
 /** The numbers that no other line tells, for a line of their own. */
@@ -162,6 +175,8 @@ export interface Catalogue {
     since(clock: string): string
     allDown(cause: string, clock: string): string
     allUp(lasted: string): string
+    /** `undefined`: no two phases are known. */
+    phases(phases: Phases): string | undefined
     requestId(id: string): string
   }
   /** What `doctor --push` sends. */

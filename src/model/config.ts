@@ -95,6 +95,8 @@ export interface Endpoint {
   channels?: readonly string[]
   /** Active rules, in catalogue order. */
   rules: Rule[]
+  /** Where canaries ask; absent: one token, asked at each run. */
+  canary?: CanaryRequest
   /** Heartbeat worker: milliseconds. */
   beat: { interval: number; grace: number } | undefined
   /** When nothing of it is pushed. */
@@ -107,6 +109,19 @@ export type MaintenanceWindow =
   | { kind: 'once'; from: number; to: number }
   /** Days of the week on which it begins, Sunday is 0; minutes of the day by the clock of a time zone. An end that is not after the beginning is on the next day. */
   | { kind: 'weekly'; days: readonly number[]; from: number; to: number; zone: string }
+
+/** What one endpoint is asked, and how often. */
+export interface CanaryRequest {
+  /** Tokens that are asked for. */
+  tokens: number
+  prompt: string
+  /** What the answer must match. */
+  expect?: RegExp | undefined
+  /** Requests that may be sent in a day of UTC. */
+  budget?: number | undefined
+  /** `skip`: a model that nobody else uses is let go. */
+  idle: 'ask' | 'skip'
+}
 
 export interface CanaryConfig {
   /** Load a model that is not loaded. */

@@ -1,4 +1,5 @@
-import type { Silence, State } from '../state/schema.ts'
+import type { State } from '../state/schema.ts'
+import type { Silence } from '../state/silence-schema.ts'
 import { acknowledge, addSilence, endSilences, isOpen } from '../state/silences.ts'
 import type { Choice, Done } from './act-page.ts'
 import { partsOf } from './links.ts'

@@ -1,7 +1,7 @@
 import type { Backend } from '../model/backend.ts'
 import type { Failure } from '../model/failure.ts'
 import type { DerivedSignal, Notification, Numbers, Verdict } from '../model/notification.ts'
-import type { Silence } from '../state/schema.ts'
+import type { Silence } from '../state/silence-schema.ts'
 import type { Quiet } from '../state/silences.ts'
 
 /**

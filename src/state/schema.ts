@@ -6,6 +6,7 @@ import { type About, isAbout, isNotification, type Notification } from '../model
 import { BASELINE } from '../signals/baseline.ts'
 import { HISTORY } from '../signals/history.ts'
 import { migrate } from './migrate.ts'
+import { SILENCE } from './silence-schema.ts'
 
 /** The schema version this code writes; see `docs/state.md`. */
 export const STATE_VERSION = 3
@@ -141,6 +142,16 @@ const ENDPOINT_STATE = z.object({
   /** The last time that a process answered which had started before the one that answered last. */
   olderAt: z.optional(time),
   model: z.optional(z.string()),
+  /** Of the canaries sent so far: `CanaryMemory`. */
+  canary: z.optional(
+    z.object({
+      askedAt: time,
+      day: time,
+      requests: count,
+      overLimit: count,
+      leavesAt: z.optional(time),
+    }),
+  ),
   /** By rule, or `rule@subject`. */
   alerts: z.record(z.string(), ALERT),
   /** By kind: `work`, or the key of the alert that is an incident of its own. */
@@ -178,21 +189,6 @@ const OUTGOING = z.object({
   ...FLAT,
 })
 export type Outgoing = z.infer<typeof OUTGOING>
-
-/** What a person has silenced: nothing of it is pushed until then. */
-const SILENCE = z.object({
-  /** The same press of the same link has the same id, so that it counts once. */
-  id: z.string(),
-  scope: z.enum(['endpoint', 'group', 'function']),
-  /** Of the endpoint or group. */
-  name: z.optional(z.string()),
-  from: time,
-  until: time,
-  /** `link`, or who asked for it. */
-  by: z.string(),
-  comment: z.optional(z.string()),
-})
-export type Silence = z.infer<typeof SILENCE>
 
 /** What one channel was told of an incident that may go on. */
 const THREAD = z.object({

@@ -1,7 +1,8 @@
 import type { Endpoint } from '../model/config.ts'
 import type { Notification } from '../model/notification.ts'
 import { maintenanceAt } from './maintenance.ts'
-import type { EndpointState, Incident, Outgoing, Silence, State } from './schema.ts'
+import type { EndpointState, Incident, Outgoing, State } from './schema.ts'
+import type { Silence } from './silence-schema.ts'
 
 /** What silences and windows of planned work are asked about. */
 export type Place = Pick<Endpoint, 'name' | 'group' | 'maintenance'>

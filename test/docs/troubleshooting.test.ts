@@ -35,6 +35,7 @@ const FACTS: Fact[] = [
   { value: 1 },
   { refusal: 'no-backend' },
   { refusal: 'own-limit' },
+  { refusal: 'overloaded' },
   { doubted: 'kv_cache' },
   { heldBy: 'asleep' },
   { heldBy: 'unhealthy' },

@@ -39,4 +39,7 @@ export const briefsEn: Catalogue['briefs'] = {
   gpu_xid: ({ value }) => value && `XID ${value}`,
   canary: ({ value, limit: max, atLeast: least }) =>
     value && `canary waits ${atLeast(least)}${n.seconds(value)}${limit(max, n.seconds)}`,
+  canary_rate: ({ value, usual }) =>
+    value && usual && `${n.count(usual * Math.max(0, 1 - value))} tok/s for one request, usually ${n.count(usual)}`,
+  quota: ({ quota }) => quota && `${n.count(quota.left)} of ${n.count(quota.of)} ${quota.what} left`,
 }

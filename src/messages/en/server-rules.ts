@@ -95,6 +95,12 @@ export const serverRulesEn = {
       'Server takes requests again',
       'Give the watcher a key with room of its own, or let it ask more rarely.',
     ),
+    overloaded: plain(
+      'Hosted service is overloaded',
+      'The service calls itself overloaded (HTTP 529) and refused our own request: nothing of ours is full, its other users are refused too.',
+      'Server takes requests again',
+      "See the service's status page; until it is over, a second provider or another model is all that helps.",
+    ),
   }),
   cold_load: {
     ...measured('Model had to be loaded', 'Model stays loaded', 'Loading the model took', n.seconds),
@@ -134,9 +140,11 @@ function down(fact: Fact): string {
   return `${tries}: ${failuresEn[fact.failure.kind].words(fact.failure, CANARIES.includes(fact.backend))}.`
 }
 
-function blind({ missing, signals, doubted, sources }: Fact): string {
+function blind({ missing, answeredBy, signals, doubted, sources }: Fact): string {
   if (sources !== undefined)
     return `${sources} cannot be read or is not valid. Its last good list counts; new endpoints are not seen.`
+  if (missing !== undefined && answeredBy !== undefined)
+    return `Asked for “${missing}”, another model answered: “${answeredBy}”. Its times and answers say nothing of “${missing}”.`
   if (missing !== undefined) return `There is no model “${missing}” on this server: its rules see nothing.`
   const parts = [
     signals === undefined ? undefined : `does not publish: ${signals}`,

@@ -39,4 +39,7 @@ export const briefsRu: Catalogue['briefs'] = {
   gpu_xid: ({ value }) => value && `XID ${value}`,
   canary: ({ value, limit: max, atLeast: least }) =>
     value && `пробный запрос ждёт ${atLeast(least)}${n.seconds(value)}${limit(max, n.seconds)}`,
+  canary_rate: ({ value, usual }) =>
+    value && usual && `${tokens(usual * Math.max(0, 1 - value))}/с на запрос, обычно ${n.count(usual)}`,
+  quota: ({ quota }) => quota && `осталось ${n.count(quota.left)} из ${n.count(quota.of)} по лимиту`,
 }

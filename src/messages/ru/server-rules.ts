@@ -103,6 +103,12 @@ export const serverRulesRu = {
       'Сервер снова принимает запросы',
       'Дайте мониторингу свой ключ с запасом или спрашивайте реже.',
     ),
+    overloaded: plain(
+      'Внешний сервис перегружен',
+      'Сервис сам называет себя перегруженным (HTTP 529) и не принял пробный запрос: наши лимиты ни при чём, отказы получают и другие.',
+      'Сервер снова принимает запросы',
+      'Смотрите страницу состояния сервиса; пока это не прошло, поможет только второй провайдер или другая модель.',
+    ),
   }),
   cold_load: {
     ...measured('Модель пришлось загружать', 'Модель снова остаётся в памяти', 'Загрузка модели заняла', n.seconds),
@@ -144,9 +150,11 @@ function down(fact: Fact): string {
     : `${tries}.`
 }
 
-function blind({ missing, signals, doubted, sources }: Fact): string {
+function blind({ missing, answeredBy, signals, doubted, sources }: Fact): string {
   if (sources !== undefined)
     return `${sources} не читается или содержит ошибки. Действует последний верный список; новые серверы не видны.`
+  if (missing !== undefined && answeredBy !== undefined)
+    return `Спрашивали «${missing}», ответила другая модель: «${answeredBy}». О «${missing}» это ничего не говорит.`
   if (missing !== undefined) return `Модели «${missing}» на этом сервере нет: правила для неё не работают.`
   const parts = [
     signals === undefined ? undefined : `не отдаёт: ${signals}`,
