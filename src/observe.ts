@@ -10,8 +10,9 @@ import type { ScrapedBackend } from './model/backend.ts'
 import type { Config, Endpoint } from './model/config.ts'
 import { defined } from './model/defined.ts'
 import type { IO } from './model/io.ts'
-import type { Answer, Observation } from './model/observation.ts'
+import type { Answer, CanaryFacts, CanaryMemory, Observation } from './model/observation.ts'
 import { scrape, scrapeGpu } from './scrape/scrape.ts'
+import { inSpan } from './span.ts'
 
 export interface ObserveOptions {
   /** The run's time, epoch milliseconds. */
@@ -19,6 +20,10 @@ export interface ObserveOptions {
   /** Epoch milliseconds by which every answer must be there; what comes later is a failed scrape. */
   deadline: number
   runId: string
+  /** Sees the bodies as they come, piece by piece: for a recording. */
+  onChunk?: (endpoint: Endpoint, source: 'server' | 'gpu', chunk: Uint8Array) => void
+  /** What is known of an endpoint's canaries before. */
+  memoryOf?(endpoint: string): CanaryMemory | undefined
 }
 
 /**
@@ -34,12 +39,22 @@ export async function observe(config: Config, io: IO, options: ObserveOptions): 
 function withoutSecrets(observation: Observation, hide: (text: string) => string): Observation {
   const detail = <T extends { detail?: string | undefined }>(facts: T): T =>
     facts.detail === undefined ? facts : { ...facts, detail: hide(facts.detail) }
-  const canary = observation.canary && detail(observation.canary)
+  const canary = observation.canary && withoutAnswer(detail(observation.canary), hide)
   if (observation.up === false) return { ...observation, failure: detail(observation.failure), ...defined({ canary }) }
   if (observation.up === undefined) return canary ? { ...observation, canary } : observation
   const { model } = observation.readings
   const readings = model === undefined ? observation.readings : { ...observation.readings, model: hide(model) }
   return { ...observation, readings, ...defined({ canary }) }
+}
+
+/** A model may repeat what it was asked with, and the system prompt of a gateway. */
+function withoutAnswer(facts: CanaryFacts, hide: (text: string) => string): CanaryFacts {
+  const { answer, answeredBy } = facts
+  return {
+    ...facts,
+    ...(answer && { answer: { ...answer, text: hide(answer.text) } }),
+    ...(answeredBy !== undefined && { answeredBy: hide(answeredBy) }),
+  }
 }
 
 async function ask(config: Config, io: IO, options: ObserveOptions): Promise<Observation[]> {
@@ -51,14 +66,15 @@ async function ask(config: Config, io: IO, options: ObserveOptions): Promise<Obs
     switch (backend) {
       case 'ollama':
       case 'openai': {
-        const { runId, now } = options
+        const { runId, now, memoryOf } = options
         const clock = () => performance.now()
-        return canaries(endpoints, { backend, canary, clock, runId, dispatcher, signal, timeLeft: left, now })
+        const asked = { backend, canary, clock, runId, dispatcher, signal, timeLeft: left, now, trace: io.trace }
+        return canaries(endpoints, { ...asked, ...defined({ memoryOf }) })
       }
       case 'heartbeat-check':
         return readBeats(endpoints, io.store, options.now)
       default:
-        return scrapeAll(endpoints, backend, { ...options, signal, dispatcher })
+        return scrapeAll(endpoints, backend, { ...options, signal, dispatcher, trace: io.trace })
     }
   }
   try {
@@ -68,10 +84,10 @@ async function ask(config: Config, io: IO, options: ObserveOptions): Promise<Obs
   }
 }
 
-interface ScrapeAll {
-  now: number
+interface ScrapeAll extends Pick<ObserveOptions, 'now' | 'onChunk'> {
   signal: AbortSignal
   dispatcher: unknown
+  trace: IO['trace']
 }
 
 function scrapeAll(
@@ -80,13 +96,22 @@ function scrapeAll(
   options: ScrapeAll,
 ): Promise<Observation[]> {
   const enter = createConcurrencyLimit()
-  const askOne = async (endpoint: Endpoint): Promise<Observation> => {
+  const askOne = (endpoint: Endpoint): Promise<Observation> =>
+    inSpan(options.trace, 'scrape', { 'queuebell.endpoint': endpoint.name }, async (span) => {
+      const observation = await scrapeOne(endpoint)
+      if (observation.up === false) span?.fail(observation.failure.kind)
+      return observation
+    })
+  const scrapeOne = async (endpoint: Endpoint): Promise<Observation> => {
     const start = performance.now()
+    const { onChunk: tap, trace: _, ...asking } = options
+    const onChunk = (source: 'server' | 'gpu') =>
+      tap && { onChunk: (chunk: Uint8Array) => tap(endpoint, source, chunk) }
     const [answer, gpu] = await Promise.all([
-      scrape(endpoint, TABLES[backend], options),
+      scrape(endpoint, TABLES[backend], { ...asking, ...onChunk('server') }),
       endpoint.gpuUrl === undefined
         ? undefined
-        : scrapeGpu(endpoint.gpuUrl, TABLES.dcgm, { ...options, timeout: endpoint.timeout }),
+        : scrapeGpu(endpoint.gpuUrl, TABLES.dcgm, { ...asking, ...onChunk('gpu'), timeout: endpoint.timeout }),
     ])
     const took = performance.now() - start
     return { ...(answer as Answer), endpoint, took, ...defined({ gpu }) }

@@ -11,10 +11,11 @@ import { ping } from './push/ping.ts'
 import { push } from './push/push.ts'
 import { logAnswers, logDecisions, logRun, logWarnings } from './report/run-log.ts'
 import { type Evaluation, evaluate } from './rules/evaluate.ts'
+import { inSpan, withSaveSpans } from './span.ts'
 import { type Opened, openRun, saveDecision, saveSettled } from './state/commit.ts'
 import { legsOf } from './state/legs.ts'
 import { claimDue, type Due } from './state/outbox.ts'
-import type { Outgoing, State } from './state/schema.ts'
+import { endpointOf, type Outgoing, type State } from './state/schema.ts'
 import { type Discovered, discover } from './targets/discover.ts'
 import { load } from './targets/load.ts'
 
@@ -103,38 +104,50 @@ async function runOnce(given: RunOptions & { network: Network; id: string; now: 
   const { io, tick, deadline, network, id, now } = given
   const { backend, shard } = given.config
   const commit = { store: io.store, backend, shard, now, tick, id }
-  const opened = await openRun({ ...commit, dryRun: given.dryRun === true })
+  const opened = await inSpan(io.trace, 'load', {}, () => openRun({ ...commit, dryRun: given.dryRun === true }))
   if (opened.kind !== 'open') return passedOver(opened.kind, given, now)
   const found = await discover(given.config, opened.state.targets ?? {}, { load: network.load ?? load, log: io.log })
   const { config } = found
   const options = { ...given, config }
   const scrapesEnd = Math.max(deadline - RESERVE, now + Math.floor((deadline - now) / 2))
   const asked = { ...config, endpoints: found.endpoints }
-  const look = async () => [
-    ...logAnswers(await network.observe(asked, io, { now, deadline: scrapesEnd, runId: id }), config, io.log),
-    ...found.watch,
-  ]
-  const first = await look()
+  const look = async (state: State) => {
+    const memoryOf = (endpoint: string) => endpointOf(state, endpoint)?.canary
+    const answers = await network.observe(asked, io, { now, deadline: scrapesEnd, runId: id, memoryOf })
+    return [...logAnswers(answers, config, io.log), ...found.watch]
+  }
+  const first = await look(opened.state)
   if (options.dryRun) return dryReport(decideFrom(opened.state, first, options, { now, id, found }), options, now)
   const decide = async ({ state }: Opened, again: boolean): Promise<Decision | undefined> => {
-    if (!again) return decideFrom(state, first, options, { now, id, found })
+    if (!again) return inSpan(io.trace, 'judge', {}, () => decideFrom(state, first, options, { now, id, found }))
     // Another run has looked meanwhile. What this one saw may be older than what that one saved, and counters that seem
     // to fall look like a restart: so it asks again, if half of the time is left for it.
     if (io.now() - now > (scrapesEnd - now) / 2) return undefined
-    return decideFrom(state, await look(), options, { now, id, found })
+    return decideFrom(state, await look(state), options, { now, id, found })
   }
-  const saved = await saveDecision(opened, decide, commit)
+  const saved = await saveDecision(opened, decide, { ...commit, store: withSaveSpans(io.store, io.trace) })
   if (saved.kind !== 'saved') return passedOver(saved.kind, options, now)
   const { evaluation, due } = saved.decision
   const sent = await deliver(due, config, io, {
     state: saved.state,
     now,
     deadline: deadline - SETTLING,
-    push: network.push,
+    push: withSpans(network.push, io),
   })
   const isSettled = due.length === 0 && sent.reposted.length === 0
-  const settled = isSettled ? saved.state : await saveSettled(saved, sent, commit)
+  const settle = () => saveSettled(saved, sent, commit)
+  const settled = isSettled ? saved.state : await inSpan(io.trace, 'settle', {}, settle)
   return conclude({ evaluation, sent, settled }, options, now)
+}
+
+/** Each push is a step of the trace; one that did not arrive says why. */
+function withSpans(send: Network['push'], { trace }: IO): Network['push'] {
+  return (...given) =>
+    inSpan(trace, 'push', {}, async (span) => {
+      const outcome = await send(...given)
+      if (outcome.kind !== 'delivered') span?.fail(outcome.status === undefined ? outcome.kind : String(outcome.status))
+      return outcome
+    })
 }
 
 /** What this run makes of a state: evaluated, with all that is due claimed. */

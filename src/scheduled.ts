@@ -14,6 +14,7 @@ import { type RunOptions, type RunReport, run } from './run.ts'
 import { withParameters } from './secrets/parameters.ts'
 import { openStore } from './store/open.ts'
 import { parseShard } from './targets/shards.ts'
+import { withTelemetry } from './telemetry/telemetry.ts'
 
 /** What a schedule sends; EventBridge names the tick in `time`. */
 export interface ScheduledEvent {
@@ -70,8 +71,9 @@ export function scheduled(
       const tick = event?.time === undefined ? Number.NaN : Date.parse(event.time)
       const deadline = io.now() + limitOf(config, context)
       const options = { config, io, tick: Number.isNaN(tick) ? undefined : tick, deadline }
+      const once = (io: IO) => (lambda ? measured({ ...options, io }) : run({ ...options, io }))
       const left = deadline - io.now() + MARGIN / 4
-      const report = await withDeadline(left, () => (lambda ? measured(options) : run(options)), { abandon: endless })
+      const report = await withDeadline(left, () => withTelemetry({ config, io, env }, once), { abandon: endless })
       if (report.problems.length > 0) throw new RunFailed(report.problems.join('\n'))
       return { statusCode: 200, body: JSON.stringify(report.result) }
     } catch (error) {

@@ -1,16 +1,20 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { BACKENDS } from '../src/model/backend.ts'
+import { BACKENDS } from '../src/backends/backends.ts'
+import { SERVICES } from '../src/model/config.ts'
 
 /** Rooms from the top of the house to its foundation. A room is a folder of `src`, or a file in it; arrows point down. */
 const HOUSE = [
   'tools',
   'functions',
   'cli',
+  'recordings',
+  'export',
   'scheduled',
   'run',
   'report',
+  'telemetry',
   'deliver',
   'observe',
   'targets',
@@ -24,6 +28,7 @@ const HOUSE = [
   'verdict',
   'state',
   'store',
+  'span',
   'http',
   'log',
   'secrets',
@@ -35,8 +40,8 @@ const HOUSE = [
 /** What a run judges with: the same input, the same output. */
 const PURE = [
   /^src\/(model|config|backends|signals|rules|verdict|messages)\//,
-  /^src\/state\/(schema|migrate|outbox|enqueue|legs|threads|recipients|alert-key)\.ts$/,
-  /^src\/push\/(channel|services|text|stranger|write|notifly|ntfy|telegram|slack|discord|teams|pagerduty|alertmanager|webhook)\.ts$/,
+  new RegExp(`^src/push/(channel|services|text|stranger|write|${SERVICES.join('|')})\\.ts$`),
+  /^src\/state\/(schema|migrate|outbox|enqueue|legs|threads|recipients|alert-key|canary-memory)\.ts$/,
   /^src\/scrape\/(page|page-reader|kept-series|sample-line|wanted|select|read|alias-reading|longest-line|gauges|counters|histograms|subjects)\.ts$/,
   /^tools\/simulator\/(engine|arrivals|machine|page|histogram|random|totals)\.ts$/,
   /^tools\/deploy\/(functions|alarms|reach|variables|settings|cost)\.ts$/,
@@ -106,6 +111,23 @@ test('arrows point down', () => {
 
 test('every file lies in a room of the house', () => {
   expect(SOURCES.filter((file) => !HOUSE.includes(roomOf(file)))).toEqual([])
+})
+
+test('the page of the architecture shows every room', () => {
+  const page = readFileSync('docs/architecture.md', 'utf8')
+  const table = page.slice(page.indexOf('## The rooms'), page.indexOf('## The life'))
+  const missing = HOUSE.filter((room) => !new RegExp(`[\\s\`/]${room}(/|\\.ts)`).test(table))
+  expect(missing).toEqual([])
+})
+
+/** What an example of `CONTRIBUTING.md` adds. */
+const IMAGINED = ['src/backends/newserver.ts', 'src/push/newchat.ts', 'functions/newserver.ts']
+
+test.each(['CONTRIBUTING.md', 'docs/architecture.md'])('every path that %s names is there', (page) => {
+  const text = readFileSync(page, 'utf8')
+  const paths = text.match(/(?<![\w/.])(src|functions|test|tools|docs|bench|\.ci)\/[\w./-]*\w/g) ?? []
+  expect(paths.length).toBeGreaterThan(20)
+  expect(paths.filter((path) => !existsSync(path) && !IMAGINED.includes(path))).toEqual([])
 })
 
 test('no file imports itself by way of others', () => {

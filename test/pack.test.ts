@@ -11,6 +11,7 @@ const PAGE = 'vllm:num_requests_waiting{model_name="llama"} 30\nvllm:kv_cache_us
 
 test('the packed file alone runs by npx in an empty folder, and brings nothing else along', {
   timeout: 120_000,
+  tags: ['long'],
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'queuebell-pack-'))
   await run('npm', ['pack', '--pack-destination', folder])

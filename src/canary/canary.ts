@@ -1,5 +1,9 @@
 import type { CanaryConfig, Endpoint } from '../model/config.ts'
-import type { Answer, Observation } from '../model/observation.ts'
+import { defined } from '../model/defined.ts'
+import type { Answer, CanaryMemory, Observation } from '../model/observation.ts'
+import type { Span } from '../model/span.ts'
+import { inSpan } from '../span.ts'
+import { heldBack } from '../state/canary-memory.ts'
 import type { CanaryOptions } from './exchange.ts'
 import { ollamaCanary } from './ollama.ts'
 import { openaiCanary } from './openai.ts'
@@ -19,6 +23,10 @@ export interface CanariesOptions {
   timeLeft: number
   /** The run's time, epoch milliseconds. */
   now: number
+  /** The run as a trace: a canary is a step of it, and the server's own spans hang under that. */
+  trace?: Span | undefined
+  /** What is known of an endpoint's canaries before; nothing where nobody remembers. */
+  memoryOf?(endpoint: string): CanaryMemory | undefined
 }
 
 /** With less time than this nothing is asked. Milliseconds. */
@@ -47,17 +55,30 @@ async function askInTurn(queue: readonly Endpoint[], options: CanariesOptions, e
     const timeLeft = end - start
     // A fair share of what is left: one model that hangs must not keep the others on its server from ever being asked.
     const timeout = Math.min(endpoint.timeout, timeLeft / (queue.length - index))
-    const answer = await askOne({ ...endpoint, timeout }, { ...options, timeLeft })
+    const about = { 'queuebell.endpoint': endpoint.name, 'gen_ai.request.model': endpoint.model }
+    const answer = await inSpan(options.trace, 'canary', about, async (span) => {
+      const traceparent = span?.traceparent || undefined
+      const found = await askOne({ ...endpoint, timeout }, { ...options, timeLeft, ...defined({ traceparent }) })
+      if (found.up === false) span?.fail(found.failure.kind)
+      return found
+    })
     observations.push({ ...answer, endpoint, took: options.clock() - start })
   }
   return observations
 }
 
-async function askOne(endpoint: Endpoint, options: CanariesOptions): Promise<Answer> {
+async function askOne(
+  endpoint: Endpoint,
+  options: CanariesOptions & Pick<CanaryOptions, 'traceparent'>,
+): Promise<Answer> {
   if (endpoint.timeout < LEAST_TIME) {
     return { up: false, failure: { kind: 'timeout' } }
   }
-  const canary: CanaryOptions = { ...options, requestId: requestIdOf(options.runId, endpoint.name) }
+  const memory = options.memoryOf?.(endpoint.name)
+  const backsOff = options.backend === 'ollama'
+  const status = heldBack(memory, endpoint.canary ?? {}, { now: options.now, backsOff })
+  if (status !== undefined) return { up: undefined, canary: { status } }
+  const canary: CanaryOptions = { ...options, memory, requestId: requestIdOf(options.runId, endpoint.name) }
   switch (options.backend) {
     case 'ollama':
       return ollamaCanary(endpoint, canary)

@@ -5,6 +5,7 @@ import { toWords } from '../http/server-words.ts'
 import type { CanaryConfig, Endpoint } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
 import type { Failure } from '../model/failure.ts'
+import type { CanaryMemory } from '../model/observation.ts'
 
 /** Bytes of one canary's answer: a token and its frame are a few hundred; a longer body is something else. */
 const MOST_BYTES = 1024 * 1024
@@ -16,6 +17,12 @@ export interface CanaryOptions {
   clock(): number
   /** Sent as `X-Request-Id`, so that the server's own logs show the canary. */
   requestId: string
+  /** The canary's span where runs are traced; else one of its own. */
+  traceparent?: string
+  /** The run's time, epoch milliseconds. */
+  now: number
+  /** What is known of the canaries before. */
+  memory?: CanaryMemory | undefined
   /** From `openDispatcher`: its own time-outs are off, so that our deadline decides. */
   dispatcher: unknown
   /** Ends the canary early: the run's own deadline. */

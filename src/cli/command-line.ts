@@ -1,11 +1,13 @@
 import { parseArgs } from 'node:util'
+import { BACKENDS } from '../backends/backends.ts'
 import { suggest } from '../config/suggest.ts'
-import { BACKENDS } from '../model/backend.ts'
 import type { Failed, Fallible } from '../model/fallible.ts'
 
 /** One option: how it stands in the help, and what it does. `value` is an example of what follows it. */
 interface Option {
   value?: string
+  /** May be given more than once; the values come one a line. */
+  many?: true
   meaning: string
 }
 
@@ -53,6 +55,47 @@ export const COMMANDS = {
     },
     more: ['heartbeat-receive     the receiver of heartbeats, with the state folder'],
   },
+  record: {
+    takes: '<function>',
+    about: 'writes down each scrape, to be played again later',
+    options: {
+      every: { value: '15s', meaning: 'how often; 1m unless told' },
+      to: { value: 'recordings/', meaning: 'the folder' },
+      times: { value: '60', meaning: 'ends by itself after so many' },
+    },
+  },
+  replay: {
+    takes: '<function> <files or folders>',
+    about: 'what recordings would have told, with the limits as they are',
+    options: {
+      set: { value: 'WAITING_LIMIT=10,20', many: true, meaning: 'tries other values, each for itself' },
+      json: { meaning: 'prints it as data' },
+    },
+  },
+  suggest: {
+    takes: '<function> <files or folders>',
+    about: 'limits with reasons, as lines for .env',
+    options: {
+      'per-week': { value: '2', meaning: 'incidents a week and rule at most; 2 unless told' },
+      json: { meaning: 'prints it as data' },
+    },
+  },
+  import: {
+    takes: 'prometheus <address> | openmetrics <file>',
+    about: 'makes a recording of what another watcher has',
+    options: {
+      match: { value: `'{job="vllm"}'`, meaning: 'the series' },
+      from: { value: '7d', meaning: 'so long ago, or a date; 7d unless told' },
+      to: { value: '1d', meaning: 'so long ago, or a date; now unless told' },
+      out: { value: 'week.qb', meaning: 'the recording; imported.qb unless told' },
+      header: { value: "'Name: value'", many: true, meaning: 'sent along, such as a tenant' },
+    },
+  },
+  export: {
+    takes: 'prometheus | grafana [functions]',
+    about: 'these limits as alerting rules, or as a dashboard',
+    options: { match: { value: `'{job="vllm"}'`, meaning: 'only these series' } },
+  },
 } as const satisfies Record<string, Command>
 
 export type CommandName = keyof typeof COMMANDS
@@ -97,7 +140,8 @@ export function readCommandLine(args: readonly string[]): Fallible<{ line: Comma
       return misused(command, `${rawName} takes no value: leave out ${value}`)
     if (option.value !== undefined && (value === undefined || value.startsWith('--')))
       return misused(command, `${rawName} needs a value, as in ${rawName} ${option.value}`)
-    options[name] = value ?? true
+    const before = option.many ? options[name] : undefined
+    options[name] = value === undefined ? true : before === undefined ? value : `${before}\n${value}`
   }
   return { ok: true, line: { kind: 'command', command, words: rest, options } }
 }

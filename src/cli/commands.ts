@@ -14,6 +14,7 @@ import { loadEnvFile } from './env-file.ts'
 import { doctorAddress } from './identify.ts'
 import { init } from './init.ts'
 import { type InvokeOptions, invoke } from './invoke.ts'
+import { doPast, type PastCommand, planPast } from './past.ts'
 import { parseListen, serve } from './receive.ts'
 import { swallowed } from './swallowed.ts'
 import { typed, version } from './version.ts'
@@ -37,6 +38,12 @@ export async function runCommand(args: string[]): Promise<number> {
       return doctorOf(words, options)
     case 'invoke':
       return invokeOf(words, options)
+    case 'record':
+    case 'replay':
+    case 'suggest':
+    case 'import':
+    case 'export':
+      return pastOf(command, words, options)
     default:
       return command satisfies never
   }
@@ -103,6 +110,18 @@ function invokeOptions(options: Given['options']): InvokeOptions {
     every: textOf(options.every),
     shard: textOf(options.shard),
   }
+}
+
+async function pastOf(command: PastCommand, words: string[], options: Given['options']): Promise<number> {
+  const planned = planPast(command, words, options)
+  if (!planned.ok) return misused(planned.why, command)
+  // A recorder asks with the secrets; the others have no use for them, nor for the store where they lie.
+  const unread = command === 'record' ? await loadVariables() : failedOf(loadEnvFile('.env'))
+  return unread ?? doPast(planned.act)
+}
+
+function failedOf(why: string | undefined): number | undefined {
+  return why === undefined ? undefined : failed(why)
 }
 
 function textOf(option: string | true | undefined): string | undefined {

@@ -6,6 +6,7 @@ import { type Config, ConfigError } from '../model/config.ts'
 import { run } from '../run.ts'
 import { limitOf, realIO } from '../scheduled.ts'
 import { parseShard } from '../targets/shards.ts'
+import { withTelemetry } from '../telemetry/telemetry.ts'
 import { renderDecisions, renderRun } from './table.ts'
 import { terminalLog } from './terminal-log.ts'
 
@@ -85,12 +86,10 @@ async function once(config: Config, options: InvokeOptions): Promise<number> {
   const io = realIO(config)
   const quiet = options.json !== false || config.logLevel === 'info' ? terminalLog(config) : io.log
   try {
-    const report = await run({
-      config,
-      io: { ...io, log: quiet, print() {} }, // the report has the messages
-      dryRun: options.dryRun,
-      deadline: io.now() + limitOf(config),
-    })
+    const own = { ...io, log: quiet, print() {} } // the report has the messages
+    const report = await withTelemetry({ config, io: own, env: process.env }, (io) =>
+      run({ config, io, dryRun: options.dryRun, deadline: io.now() + limitOf(config) }),
+    )
     if (options.json) {
       console.log(options.json === 'lines' ? JSON.stringify(report.result) : JSON.stringify(report.result, null, 2))
       // Without a push server a push goes to whoever sits here, beside the result.

@@ -6,6 +6,7 @@ const FAMILIES = [
   'LAMBDA_',
   'NPM_',
   'OTEL_',
+  'PROMETHEUS_',
   'CUDA_',
   'NVIDIA_',
   'NCCL_',

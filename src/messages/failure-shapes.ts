@@ -53,9 +53,10 @@ export function tlsTrouble({ code = '' }: Failure): TlsTrouble {
   return 'other'
 }
 
-/** Settings of a backend by their full names: `BEARER_TOKEN` as `VLLM_BEARER_TOKEN`. */
+/** Settings of a backend by their full names: `BEARER_TOKEN` as `VLLM_BEARER_TOKEN`, `<BACKEND>_TLS_CA` as `VLLM_TLS_CA`. */
 export function withPrefix(text: string, backend: Backend | undefined): string {
-  return backend === undefined ? text : text.replace(OWN_SETTING, `${prefixOf(backend)}_$&`)
+  if (backend === undefined) return text
+  return text.replace(OWN_SETTING, `${prefixOf(backend)}_$&`).replaceAll('<BACKEND>', prefixOf(backend))
 }
 
 const OWN_SETTING = /(?<![A-Z_>])(BEARER_TOKEN|BASIC_AUTH|TLS_CA|TLS_CERT|TLS_KEY|ENDPOINTS)(?![A-Z_])/g

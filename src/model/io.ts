@@ -1,3 +1,4 @@
+import type { Span } from './span.ts'
 import type { Store } from './store.ts'
 
 /** One structured line; values are masked before they are written. */
@@ -22,4 +23,6 @@ export interface IO {
   requestId?: string | undefined
   /** Where a push goes when no push server is configured (a local run): printed. */
   print(text: string): void
+  /** The run as a trace, where a collector is configured. */
+  trace?: Span | undefined
 }

@@ -11,6 +11,7 @@ import { allAbove } from '../signals/quantile.ts'
 import { addToSlo } from '../signals/slo.ts'
 import { windowStart } from '../signals/thinning.ts'
 import { type Increases, overWindow, remember, sinceLast } from '../signals/window.ts'
+import { remember as rememberCanary } from '../state/canary-memory.ts'
 import type { EndpointState } from '../state/schema.ts'
 import { missingSignals, seenSignals } from './missing.ts'
 import type { PoolView } from './pool-view.ts'
@@ -95,6 +96,7 @@ export function takeSnapshot(
     ...remappedOf(before, readings, now),
     ...restartsOf(before, memory.restarted, readings.startedAt, now),
     ...(readings.model === undefined ? {} : { model: readings.model }),
+    ...canaryMemory(observation, before, now),
   }
   const faults = [...readings.faults, ...derived.faults]
   return {
@@ -126,6 +128,7 @@ function withoutReadings(observation: Observation, before: EndpointState, backen
     ...before,
     ...(lives ? { failures: 0 } : {}),
     ...(failed ? { failures: before.failures + 1, failure: observation.failure } : {}),
+    ...canaryMemory(observation, before, now),
     recent: [...before.recent, [now, null, null] as EndpointState['recent'][number]].slice(-RECENT),
   }
   return {
@@ -147,6 +150,17 @@ function withoutReadings(observation: Observation, before: EndpointState, backen
     modelMissing: undefined,
     faults: [],
   }
+}
+
+function canaryMemory(
+  { endpoint, canary, ...answer }: Observation,
+  { canary: before }: EndpointState,
+  now: number,
+): Pick<EndpointState, 'canary'> {
+  if (canary === undefined) return defined({ canary: before })
+  const wait = answer.up === true ? answer.readings.gauges.canary_wait?.value : undefined
+  const isOverLimit = canary.status === 'busy' || (wait ?? 0) > limitOf('canary', endpoint)
+  return defined({ canary: rememberCanary(before, canary, isOverLimit, now) })
 }
 
 /** Requests inside the server, as far as it says. */

@@ -10,6 +10,7 @@ import { createLongestLine, type LongLine } from './longest-line.ts'
 import type { Page } from './page.ts'
 import { createPageReader } from './page-reader.ts'
 import { readPage } from './read.ts'
+import type { ReadOptions } from './select.ts'
 
 export interface ScrapeOptions {
   /** Epoch milliseconds: the run's own time, against which a sample's timestamp is judged. */
@@ -17,6 +18,8 @@ export interface ScrapeOptions {
   dispatcher: unknown
   /** The run's own end. */
   signal?: AbortSignal
+  /** Sees the decoded body too, piece by piece, whatever comes of it: for a recording. */
+  onChunk?: ((chunk: Uint8Array) => void) | undefined
 }
 
 type Source = Pick<Endpoint, 'url' | 'timeout' | 'model' | 'authorization'>
@@ -46,6 +49,7 @@ export async function scrapePage(
       if (opening.length < OPENING_BYTES) opening = Buffer.concat([opening, chunk.subarray(0, OPENING_BYTES)])
       lines.push(chunk)
       reader.push(chunk)
+      options.onChunk?.(chunk)
     },
   })
   if (!got.ok)
@@ -54,6 +58,13 @@ export async function scrapePage(
   if (isPrometheus(page, got.contentType, table)) return { page, bytes: got.bytes }
   const detail = toWords(opening.toString('utf8'), source.authorization === undefined ? [] : [source.authorization])
   return { failure: defined({ kind: 'not-prometheus' as const, detail }) }
+}
+
+/** The signals of a page that was recorded as a good answer. */
+export function readRecorded(bytes: Uint8Array, table: BackendTable, options: ReadOptions): Readings {
+  const reader = createPageReader(table)
+  reader.push(bytes)
+  return readPage(reader.end(), table, options)
 }
 
 /** Names the line that makes a page too large, if one does: to look for too many series would lead nowhere. */

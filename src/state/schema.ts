@@ -142,6 +142,16 @@ const ENDPOINT_STATE = z.object({
   /** The last time that a process answered which had started before the one that answered last. */
   olderAt: z.optional(time),
   model: z.optional(z.string()),
+  /** Of the canaries sent so far: `CanaryMemory`. */
+  canary: z.optional(
+    z.object({
+      askedAt: time,
+      day: time,
+      requests: count,
+      overLimit: count,
+      leavesAt: z.optional(time),
+    }),
+  ),
   /** By rule, or `rule@subject`. */
   alerts: z.record(z.string(), ALERT),
   /** By kind: `work`, or the key of the alert that is an incident of its own. */

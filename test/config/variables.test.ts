@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { BACKENDS } from '../../src/backends/backends.ts'
 import { parseConfig } from '../../src/config/parse.ts'
 import { parseReceiver } from '../../src/config/receiver.ts'
 import { GENERAL, PER_ENDPOINT, RULE_ENDINGS } from '../../src/config/settings.ts'
-import { BACKENDS } from '../../src/model/backend.ts'
 import { RULE_IDS } from '../../src/rules/rules.ts'
 import { variablesPage, variablesTable } from '../../tools/docs/variables-page.ts'
 

@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { BACKENDS } from '../../src/model/backend.ts'
+import { BACKENDS } from '../../src/backends/backends.ts'
+import { prefixOf } from '../../src/model/backend.ts'
 import { createEngine } from '../../tools/simulator/engine.ts'
 import { type Inbox, openInbox } from '../../tools/simulator/inbox.ts'
 import { type Loopback, serveOnLoopback } from '../../tools/simulator/loopback.ts'
@@ -50,7 +51,12 @@ describe.skipIf(!INSTALLED)(INSTALLED ? NAME : `${NAME} (skipped: npm ci --prefi
       S3_FORCE_PATH_STYLE: 'yes',
       HEARTBEAT_WORKERS: 'indexer=60s+30s',
       HEARTBEAT_TOKEN: SECRET,
-      ...Object.fromEntries(BACKENDS.map((backend) => [`${backend.toUpperCase()}_ENDPOINTS`, `a=${server.url}`])),
+      ...Object.fromEntries(
+        BACKENDS.filter((backend) => backend !== 'heartbeat-check').map((backend) => [
+          `${prefixOf(backend)}_ENDPOINTS`,
+          `a=${server.url}`,
+        ]),
+      ),
       // The page stands still while the clock runs on, as a hung engine's does.
       VLLM_STALLED_LIMIT: 'off',
       OLLAMA_MODEL: 'm',
@@ -76,7 +82,7 @@ describe.skipIf(!INSTALLED)(INSTALLED ? NAME : `${NAME} (skipped: npm ci --prefi
   test.each(BACKENDS)(
     '%s: a wrong configuration is an error of the call, names its variables and shows no secret',
     async (backend) => {
-      const prefix = backend === 'heartbeat-check' ? 'HEARTBEAT_WORKERS' : `${backend.toUpperCase()}_ENDPOINTS`
+      const prefix = backend === 'heartbeat-check' ? 'HEARTBEAT_WORKERS' : `${prefixOf(backend)}_ENDPOINTS`
       const lambda = await start(backend, { [prefix]: '!!', ALERT_LANGUAGE: 'xx', STATE_BUCKET: '' })
       const { answer } = await lambda.invoke(tick(0))
       expect(answer).toMatchObject({ kind: 'error', errorType: 'ConfigError' })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../tools/simulator/engine.ts'
 import type { Knobs } from '../../tools/simulator/machine.ts'
 import { vllmPage } from '../../tools/simulator/page.ts'
+import { amount } from '../long.ts'
 
 const START = Date.UTC(2026, 10, 30)
 const MINUTE = 60_000
@@ -44,8 +45,8 @@ test('time never runs backwards', () => {
   expect(vllmPage(engine)).toBe(page)
 })
 
-describe('over twenty seeds', () => {
-  const seeds = Array.from({ length: 20 }, (_, index) => index + 1)
+describe(`over ${amount('seeds')} seeds`, () => {
+  const seeds = Array.from({ length: amount('seeds') }, (_, index) => index + 1)
   test.each<[what: string, knobs: Partial<Knobs>, holds: (played: ReturnType<typeof trouble>) => boolean]>([
     ['an ordinary load does not queue', {}, ({ after }) => after.waiting <= 5 && after.running <= 16],
     [

@@ -56,7 +56,7 @@ function entryOf(name: FunctionName, env: Variables, deployment: Deployment): Fu
     handler: `dist/${name}.handler`,
     timeout: timeoutOf(name, deployment),
     memorySize: deployment.memory,
-    package: { patterns: ['!**', `dist/${name}.mjs`] },
+    package: { patterns: ['!**', `dist/${name}.mjs`, ...(isTraced(env) ? ['dist/telemetry.mjs'] : [])] },
     environment: {
       ...withoutSecrets(variablesOf(name, env), deployment.stage),
       STATE_BUCKET: deployment.bucket ?? { Ref: 'StateBucket' },
@@ -76,6 +76,11 @@ function entryOf(name: FunctionName, env: Variables, deployment: Deployment): Fu
     maximumEventAge: Math.min(EVENT_AGE.max, Math.max(EVENT_AGE.min, deployment.period)),
     events: shardEvents(shardsOf(name, deployment), deployment.schedule),
   }
+}
+
+/** OpenTelemetry's packages go along where a collector is named. */
+function isTraced(env: Variables): boolean {
+  return Object.keys(env).some((name) => /^OTEL_EXPORTER_OTLP_(\w+_)?ENDPOINT$/.test(name) && env[name]?.trim())
 }
 
 /** Calls a tick; the checker of heartbeats lists all beats at once and is never divided. */

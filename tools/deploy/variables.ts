@@ -46,7 +46,12 @@ function takenBy(backend: Backend): (variable: string) => boolean {
   const isOurs = (variable: string) =>
     variable.startsWith(prefix) &&
     ENDINGS.some((ending) => variable === prefix + ending || variable.endsWith(`_${ending}`))
-  return (variable) => shared.has(variable) || variable === 'PUSH' || isChannelVariable(variable) || isOurs(variable)
+  return (variable) =>
+    shared.has(variable) ||
+    variable === 'PUSH' ||
+    isChannelVariable(variable) ||
+    isOurs(variable) ||
+    variable.startsWith('OTEL_')
 }
 
 function isForReceiver(variable: string): boolean {
@@ -62,7 +67,8 @@ function isForReceiver(variable: string): boolean {
 
 /** Tokens, passwords, ping addresses, those of channels (of some the whole address is the secret), and any text that carries credentials in an address. */
 export function isSecret(variable: string, text: string): boolean {
-  return /(_TOKEN|_BASIC_AUTH)$|^PUSH_[A-Z0-9]+$/.test(variable) || variable === 'PING_URL' || mask(text, []) !== text
+  const isSecretName = /(_TOKEN|_BASIC_AUTH)$|^PUSH_[A-Z0-9]+$|^OTEL_\w+_HEADERS$/.test(variable)
+  return isSecretName || variable === 'PING_URL' || mask(text, []) !== text
 }
 
 /** `ssm:/queuebell/prod/NOTIFLY_TOKEN`: the value stays in AWS's parameter store, the function reads it there. */
