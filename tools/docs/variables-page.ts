@@ -24,6 +24,7 @@ export const FIRST = [
   'PUSH_<NAME>',
   'PUSH_<NAME>_TOKEN',
   'ALERT_LANGUAGE',
+  'TIMEZONE',
   'STATE_BUCKET',
   'STATE_DIR',
   'S3_ENDPOINT',
