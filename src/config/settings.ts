@@ -3,7 +3,20 @@ import { defined } from '../model/defined.ts'
 import { RULE_IDS, rulesOf } from '../rules/rules.ts'
 import { address } from './address.ts'
 import { maintenance, timezone } from './maintenance.ts'
-import { basicAuth, choice, duration, failed, line, orOff, token, type Value, value, whole, yesOrNo } from './values.ts'
+import {
+  basicAuth,
+  choice,
+  duration,
+  line,
+  orOff,
+  pattern,
+  signingSecrets,
+  token,
+  type Value,
+  value,
+  whole,
+  yesOrNo,
+} from './values.ts'
 
 /** One variable: what it may be, what holds without it, what it means. Times in milliseconds. */
 export interface Setting<T, D> {
@@ -21,14 +34,6 @@ const DAY = 24 * HOUR
 const PUSH_EXAMPLE = 'https://push.example.com'
 const pushAddress = address('the http or https address of the push server', PUSH_EXAMPLE)
 const asSecret = <T>(of: Value<T>): Value<T> => ({ ...of, secret: true })
-/** A short one can be guessed, link by link. */
-const SHORTEST_PAGE_SECRET = 32
-const secrets = asSecret(
-  value(`one secret of ${SHORTEST_PAGE_SECRET} characters or more, or two separated by a comma`, (text) => {
-    const each = text.split(',').map((one) => one.trim())
-    return each.length <= 2 && each.every((one) => one.length >= SHORTEST_PAGE_SECRET) ? each : undefined
-  }),
-)
 const link = value('an http or https address', (text) =>
   /^https?:\/\/[^/?#@\s]+([/?#]\S*)?$/i.test(text) && URL.canParse(text) ? text : undefined,
 )
@@ -38,15 +43,6 @@ const secretLine = asSecret(line('a token on one line', /^[\x21-\x7e]{1,4096}$/)
 const channelName = value('the name of a channel, small letters and digits', (text) =>
   /^[a-z0-9]+$/i.test(text) ? text.toLowerCase() : undefined,
 )
-const pattern: Value<RegExp> = value('a regular expression, such as \\b42\\b or /paris/i', (text) => {
-  const [, inside, flags] = /^\/(.+)\/([imsu]*)$/s.exec(text) ?? []
-  try {
-    return inside === undefined ? new RegExp(text, 'u') : new RegExp(inside, flags)
-  } catch (error) {
-    return failed(`is no regular expression: ${(error as Error).message.replace(/^.*\/: /, '')}`)
-  }
-})
-
 const requestsADay: Value<number> = value('a number of requests a day, such as 500/d', (text) => {
   const n = Number(/^([1-9]\d{0,6})\s*\/\s*d(ay)?$/.exec(text)?.[1])
   return Number.isNaN(n) ? undefined : n
@@ -160,7 +156,7 @@ export const GENERAL = {
     'times of planned work, in which nothing is pushed: `Sat 02:00-04:00 Europe/Berlin, 2026-12-24T20:00+01:00/PT6H`; what fires when they end is told then',
   ),
   PAGE_SECRET: setting(
-    secrets,
+    signingSecrets,
     undefined,
     'signs the links of the page: 32 characters or more; two separated by a comma while it is changed, the new one first (secret)',
   ),
