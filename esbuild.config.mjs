@@ -1,9 +1,10 @@
 /**
  * `npm run build`: a bundle for each function (`vllm.cjs`) with the small module that loads it (`vllm.mjs`) and the code
  * cache for it (`vllm.<V8>.cache`), and one for the command line, in `dist` or in the folder that `--outdir=` names.
- * Prints the sizes; ends with 1 when a function's bundle is above the limit.
+ * Prints the sizes (with `--quiet` of what is too large); ends with 1 when a function's bundle is above the limit.
  *
  * --node=PATH    the Node for which the caches are made, once for each; @default the one that builds
+ * --cache=NAME   makes that of this function alone, once for each; @default all
  * --no-cache     none: starts are slower, nothing else changes
  */
 import { execFile } from 'node:child_process'
@@ -45,12 +46,17 @@ const oneHttpParser = {
   },
 }
 
-/** Parts of undici that no request of ours reaches: HTTP/2 is switched off, a SOCKS proxy refused as a setting. 21 KB of the limit of the size. */
-const onlyHttp1 = {
-  name: 'only-http-1',
+/**
+ * Parts of undici that no request of ours reaches: HTTP/2 is switched off, a SOCKS proxy refused as a setting, and forms
+ * are not sent, for which its whole `fetch` would come along. 65 KB of the limit of the size.
+ */
+const whatRequestsReach = {
+  name: 'what-requests-reach',
   setup(bundler) {
     const path = resolve('tools/build/left-out-of-undici.ts')
-    bundler.onResolve({ filter: /^\.\/(client-h2\.js|socks5-proxy-agent)$/ }, () => ({ path }))
+    bundler.onResolve({ filter: /^(\.\/(client-h2\.js|socks5-proxy-agent)|\.\.\/web\/fetch\/body\.js)$/ }, () => ({
+      path,
+    }))
   },
 }
 
@@ -108,7 +114,8 @@ const telemetryWhenAsked = {
   },
 }
 
-const asked = (name) => process.argv.flatMap((argument) => (argument.startsWith(`--${name}=`) ? [argument.slice(name.length + 3)] : []))
+const asked = (name) =>
+  process.argv.flatMap((argument) => (argument.startsWith(`--${name}=`) ? [argument.slice(name.length + 3)] : []))
 const [outdir = 'dist'] = asked('outdir')
 const nodes = process.argv.includes('--no-cache') ? [] : asked('node').length > 0 ? asked('node') : [process.execPath]
 const names = (await readdir('functions'))
@@ -118,12 +125,17 @@ const names = (await readdir('functions'))
 
 await rm(outdir, { recursive: true, force: true })
 const define = { BUILT_VERSION: JSON.stringify(JSON.parse(await readFile('package.json', 'utf8')).version) }
-const plugins = [oneHttpParser, onlyHttp1, undiciWhenUsed, otherCredentialsWhenAsked, telemetryWhenAsked]
+const plugins = [oneHttpParser, whatRequestsReach, undiciWhenUsed, otherCredentialsWhenAsked, telemetryWhenAsked]
 // Worth 0.1.
 const alias = { '@smithy/core/event-streams': resolve('tools/build/no-event-streams.ts') }
 
 /** A script has no `import()` of its own: what is loaded when asked for is required. */
-const AS_SCRIPT = { ...FOR_NODE, format: 'cjs', supported: { 'dynamic-import': false }, outExtension: { '.js': '.cjs' } }
+const AS_SCRIPT = {
+  ...FOR_NODE,
+  format: 'cjs',
+  supported: { 'dynamic-import': false },
+  outExtension: { '.js': '.cjs' },
+}
 await build({
   ...AS_SCRIPT,
   entryPoints: names.map((name) => ({ in: `functions/${name}.ts`, out: name })),
@@ -138,7 +150,12 @@ await build({
   outfile: `${outdir}/credentials.cjs`,
   outExtension: {},
 })
-await build({ ...AS_SCRIPT, entryPoints: ['src/telemetry/otlp.ts'], outfile: `${outdir}/telemetry.cjs`, outExtension: {} })
+await build({
+  ...AS_SCRIPT,
+  entryPoints: ['src/telemetry/otlp.ts'],
+  outfile: `${outdir}/telemetry.cjs`,
+  outExtension: {},
+})
 await build({
   ...FOR_NODE,
   entryPoints: [{ in: 'src/cli/main.ts', out: 'queuebell' }],
@@ -174,23 +191,27 @@ await build({
 if (nodes.length > 0) await makeCaches()
 
 let tooLarge = 0
-console.log('bundle                        KB   gzip KB')
+const quiet = process.argv.includes('--quiet')
+if (!quiet) console.log('bundle                        KB   gzip KB')
 for (const file of [...names.map((name) => `${name}.cjs`), 'queuebell.mjs', 'credentials.cjs', 'telemetry.cjs']) {
   const bytes = await readFile(`${outdir}/${file}`)
   const excess = names.includes(basename(file, '.cjs')) && bytes.length > FUNCTION_LIMIT
   if (excess) tooLarge += 1
   const cells = [bytes.length, gzipSync(bytes).length].map((size) => (size / 1024).toFixed(0).padStart(8))
-  console.log(`dist/${file}`.padEnd(26) + cells.join('  ') + (excess ? '  above the limit of 1024 KB' : ''))
+  if (!quiet || excess)
+    console.log(`dist/${file}`.padEnd(26) + cells.join('  ') + (excess ? '  above the limit of 1024 KB' : ''))
 }
 process.exitCode = tooLarge > 0 ? 1 : 0
 
 /** By each Node, a process for each function: what one has compiled must not look used by another. */
 async function makeCaches() {
   const warm = `${outdir}/warm.mjs`
+  const cached = names.filter((name) => asked('cache').length === 0 || asked('cache').includes(name))
   await build({ ...FOR_NODE, entryPoints: ['tools/build/warm.ts'], outfile: warm })
-  const jobs = nodes.flatMap((node) => names.map((name) => () => promisify(execFile)(node, [warm, outdir, name])))
+  const jobs = nodes.flatMap((node) => cached.map((name) => () => promisify(execFile)(node, [warm, outdir, name])))
   const workers = Array.from({ length: availableParallelism() }, async () => {
-    for (let job = jobs.shift(); job; job = jobs.shift()) await job()
+    for (let job = jobs.shift(); job; job = jobs.shift())
+      await job().catch((error) => console.warn(`no code cache, so that starts are slower: ${error.message.trim()}`))
   })
   await Promise.all(workers)
   await rm(warm)

@@ -19,8 +19,8 @@ const NAMES = readdirSync('functions').map((file) => basename(file, '.ts'))
 test('every file of functions/ has a bundle of at most 1 MiB, named in the size report', () => {
   expect(NAMES.length).toBeGreaterThanOrEqual(11)
   for (const name of NAMES) {
-    expect([name, statSync(join(bundles.dist, `${name}.mjs`)).size <= 1024 * 1024]).toEqual([name, true])
-    expect(bundles.report).toContain(`dist/${name}.mjs`)
+    expect([name, statSync(join(bundles.dist, `${name}.cjs`)).size <= 1024 * 1024]).toEqual([name, true])
+    expect(bundles.report).toContain(`dist/${name}.cjs`)
   }
 })
 

@@ -14,12 +14,15 @@ export interface Bundles {
 
 /**
  * Builds all bundles into a folder of their own, so that tests that run at once do not share `dist`.
- * @param nodes for which code caches are made; each takes half a second a function.
+ * @param nodes for which code caches are made; each takes half a second a function. @param only of these functions.
  */
-export function buildBundles(nodes: readonly string[] = []): Bundles {
+export function buildBundles(nodes: readonly string[] = [], only: readonly string[] = []): Bundles {
   const root = mkdtempSync(join(tmpdir(), 'queuebell-bundles-'))
   const dist = join(root, 'dist')
-  const caches = nodes.length === 0 ? ['--no-cache'] : nodes.map((node) => `--node=${node}`)
+  const caches =
+    nodes.length === 0
+      ? ['--no-cache']
+      : [...nodes.map((node) => `--node=${node}`), ...only.map((name) => `--cache=${name}`)]
   const report = execFileSync(process.execPath, ['esbuild.config.mjs', `--outdir=${dist}`, ...caches], {
     encoding: 'utf8',
   })

@@ -6,6 +6,8 @@ import { type About, isAbout, isNotification, type Notification } from '../model
 import { BASELINE } from '../signals/baseline.ts'
 import { HISTORY } from '../signals/history.ts'
 import { migrate } from './migrate.ts'
+import { packed, unpacked } from './packed.ts'
+import { SILENCE } from './silence-schema.ts'
 
 /** The schema version this code writes; see `docs/state.md`. */
 export const STATE_VERSION = 3
@@ -122,6 +124,8 @@ const ENDPOINT_STATE = z.object({
   standing: z.optional(z.record(z.string(), STANDSTILL)),
   /** Requests have waited at every run since, and none has finished that had not waited long. */
   stuckSince: z.optional(time),
+  /** The last good answer, within an hour, at which the engine slept on purpose. */
+  asleepAt: z.optional(time),
   /** Slots of 5 minutes in the last hour, where `SLO_TTFT` is set: start, requests in time, all. */
   slo: z.optional(z.array(z.tuple([time, z.number(), z.number()]))),
   history: z.optional(HISTORY),
@@ -218,6 +222,11 @@ export const STATE = z.object({
   /** What each source of endpoints named last, by its address: it holds while the source cannot be used. */
   targets: z.optional(z.record(z.string(), z.array(z.object({ name: z.string(), url: z.string() })))),
   outbox: z.array(OUTGOING),
+  silences: z.optional(z.array(SILENCE)),
+  /** Incidents that somebody has taken, by their ids: no reminders of these. */
+  acknowledged: z.optional(z.record(z.string(), z.object({ at: time, by: z.string() }))),
+  /** Ends that came in a silence, of what was told before it: told when the silence is over. */
+  held: z.optional(z.array(OUTGOING)),
   /** By incident and channel: who was told, where there is more than the channel `notifly`. */
   threads: z.optional(z.record(z.string(), z.record(z.string(), THREAD))),
 })
@@ -301,7 +310,7 @@ export function readState(text: string): ReadState {
   }
   const version = (json as { v?: unknown } | null)?.v
   if (typeof version === 'number' && version > STATE_VERSION) return { kind: 'newer', version }
-  const parsed = STATE.safeParse(migrate(json))
+  const parsed = STATE.safeParse(migrate(unpacked(json)))
   if (parsed.success) return { kind: 'state', state: parsed.data }
   const issue = parsed.error.issues[0]
   return { kind: 'broken', why: `${issue?.path.join('.') || 'the whole'}: ${issue?.message ?? 'not the schema'}` }
@@ -310,7 +319,7 @@ export function readState(text: string): ReadState {
 /** Writes the state; refuses numbers that JSON would turn into null. */
 export function writeState(state: State): string {
   refuseWhatIsNoNumber('', state)
-  return JSON.stringify(state)
+  return JSON.stringify(packed(state))
 }
 
 /** Not a replacer of JSON.stringify: called for every value, it made up most of the time of saving. */

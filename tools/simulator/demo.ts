@@ -9,6 +9,8 @@ import { createMemoryStore } from '../../src/store/memory.ts'
 import { type Clock, createClock } from './clock.ts'
 import { type Inbox, openInbox, type Received } from './inbox.ts'
 import { ollamaStory } from './ollama-story.ts'
+import { playPage } from './page-demo.ts'
+import { onPhone } from './phone.ts'
 import type { Story } from './story.ts'
 import { vllmStory } from './vllm-story.ts'
 
@@ -51,7 +53,7 @@ export async function play(story: Story, pace: number, print: (line: string) => 
       const { result } = await runNow()
       results.push(...result.endpoints)
       print(row(story, clock, result))
-      for (const push of inbox.received.slice(told)) for (const line of phone(push)) print(line)
+      for (const push of inbox.received.slice(told)) for (const line of onPhone(push)) print(`       ${line}`)
       await realTime(pace)
     }
     return { pushes: inbox.received, results }
@@ -84,17 +86,6 @@ function row({ columns }: Story, clock: Clock, { endpoints }: RunResult): string
   return [time, ...columns.map(({ cell, width }) => cell(endpoint).padStart(width))].join('  ').trimEnd()
 }
 
-/** A push as it stands on the phone. */
-function phone({ title, message, priority }: Received): string[] {
-  const rule = '─'.repeat(74)
-  const lines = [title, ...message.split('\n')]
-  return [
-    `       ┌─ push, priority ${priority} ${rule}`.slice(0, 84),
-    ...lines.map((line) => `       │ ${line}`),
-    `       └${rule}`,
-  ]
-}
-
 /** One push when it began, one when it was over, of the priority that the end has. */
 export function isWhole(pushes: readonly Received[]): boolean {
   const [fired, resolved] = pushes
@@ -104,9 +95,10 @@ export function isWhole(pushes: readonly Received[]): boolean {
 const STORIES: Readonly<Record<string, () => Story>> = { vllm: vllmStory, ollama: ollamaStory }
 
 async function main(name = 'vllm'): Promise<number> {
+  if (name === 'page') return playPage(console.log)
   const story = STORIES[name]
   if (!story) {
-    console.error(`npm run demo -- ${name}: unknown; may be ${Object.keys(STORIES).join(', ')}`)
+    console.error(`npm run demo -- ${name}: unknown; may be ${Object.keys(STORIES).join(', ')}, page`)
     return 1
   }
   const told = story()
