@@ -162,7 +162,7 @@ await build({
   outdir,
   outExtension: { '.js': '.mjs' },
   alias,
-  plugins,
+  plugins: plugins.filter((plugin) => plugin !== otherCredentialsWhenAsked), // one file that needs no other
   banner: WITH_REQUIRE,
   define,
 })
