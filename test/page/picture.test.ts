@@ -49,7 +49,7 @@ test.each([
   ['jagged', 'waiting'],
 ])('the picture of %s, %s: a whole PNG of at most 10 KB, within 200 ms', async (endpoint, rule) => {
   await picture(endpoint, rule)
-  let png = Buffer.alloc(0)
+  let png: Buffer = Buffer.alloc(0)
   let took = Number.POSITIVE_INFINITY
   // On a machine that is busy with other things each takes longer.
   for (let i = 0; i < 10 && took >= 200; i++) {
