@@ -1,5 +1,6 @@
 import { parseDuration } from '../config/duration.ts'
 import { parseConfig } from '../config/parse.ts'
+import { readSchedule } from '../heartbeats/schedule.ts'
 import { mask } from '../log.ts'
 import type { Backend } from '../model/backend.ts'
 import { type Config, ConfigError } from '../model/config.ts'
@@ -40,7 +41,7 @@ export async function invoke(backends: Backend | readonly Backend[], options: In
     console.error(`--shard ${options.shard}: ${shard.why}`)
     return 1
   }
-  const parsed = all.map((backend) => parseConfig(backend, process.env, { lambda: false }))
+  const parsed = all.map((backend) => parseConfig(backend, process.env, { lambda: false, readSchedule }))
   const problems = parsed.flatMap((one) => ('problems' in one ? one.problems : []))
   if (problems.length > 0) {
     console.error(new ConfigError([...new Set(problems)]).message)

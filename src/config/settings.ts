@@ -230,6 +230,23 @@ export const PER_ENDPOINT = {
     '`skip`: a model that nobody else has used since our last canary is not asked again, so that Ollama lets it leave the memory as if nobody watched; also bare',
     '`ask`',
   ),
+  SCHEDULE: setting(
+    line('the five fields of cron, such as 0 3 * * *'),
+    undefined,
+    'calendar of a worker that is declared with `cron+<grace>`, in the five fields of cron, by the clock of `TIMEZONE`',
+  ),
+  TIMEZONE: setting(
+    value('the name of a time zone, such as Europe/Berlin', zoneOf),
+    undefined,
+    'zone of the calendar of a worker',
+    'as `TIMEZONE`',
+  ),
+  RUN_LIMIT: setting(
+    duration(SECOND, 30 * DAY, '2h'),
+    undefined,
+    'longest time from `/start` to the end of a run, for the rule `overrun`',
+    'three times its usual run',
+  ),
   RUNBOOK_URL: setting(link, undefined, 'opened by a tap on the message'),
   DASHBOARD_URL: setting(link, undefined, 'the same, where no runbook is set'),
   PUSH: setting(
@@ -294,7 +311,7 @@ export type RuleEnding = (typeof RULE_ENDINGS)[number]
 /** The per-endpoint variables that mean something for a backend. */
 export function endpointSettings(backend: Backend): EndpointSetting[] {
   const links = ['RUNBOOK_URL', 'DASHBOARD_URL', 'PUSH'] as const
-  if (backend === 'heartbeat-check') return ['FLAPS', ...links]
+  if (backend === 'heartbeat-check') return ['SCHEDULE', 'TIMEZONE', 'RUN_LIMIT', 'FLAPS', ...links]
   const tls = ['TLS_CA', 'TLS_CERT', 'TLS_KEY', 'TLS_SKIP_VERIFY', 'PROXY'] as const
   const all = ['BEARER_TOKEN', 'BASIC_AUTH', 'TIMEOUT', 'FLAPS', ...tls, ...links] as const
   if (backend === 'dcgm') return [...all]

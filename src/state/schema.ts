@@ -141,6 +141,21 @@ const ENDPOINT_STATE = z.object({
   /** The last time that a process answered which had started before the one that answered last. */
   olderAt: z.optional(time),
   model: z.optional(z.string()),
+  /** A worker's run that has begun and not ended, with how far it said that it was. */
+  run: z.optional(
+    z.object({
+      startedAt: time,
+      /** The last progress, of how many, and since when it stands there. */
+      n: z.optional(z.number()),
+      of: z.optional(z.number()),
+      movedAt: z.optional(time),
+      /** The first progress of this run: the rate is counted from it. */
+      firstN: z.optional(z.number()),
+      firstAt: z.optional(time),
+    }),
+  ),
+  /** Milliseconds that the worker's last runs took, oldest first. */
+  runTimes: z.optional(z.array(z.number())),
   /** Of the canaries sent so far: `CanaryMemory`. */
   canary: z.optional(
     z.object({

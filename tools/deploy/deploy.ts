@@ -6,6 +6,7 @@ import { swallowed } from '../../src/cli/swallowed.ts'
 import { misspeltIn, unknownWords } from '../../src/config/known-names.ts'
 import { parseConfig } from '../../src/config/parse.ts'
 import { parseReceiver } from '../../src/config/receiver.ts'
+import { readSchedule } from '../../src/heartbeats/schedule.ts'
 import { type CostLine, monthlyCost } from './cost.ts'
 import { functionsFor, timeoutOf } from './functions.ts'
 import { readPrices } from './prices.ts'
@@ -92,7 +93,9 @@ function problemsOf(names: readonly FunctionName[], env: Variables): string[] {
     // The bucket is made by the deployment.
     const variables = { ...variablesOf(name, env), STATE_BUCKET: env.STATE_BUCKET || 'made-by-the-deployment' }
     const parsed =
-      name === 'heartbeat-receive' ? parseReceiver(variables, LAMBDA) : parseConfig(name, variables, LAMBDA)
+      name === 'heartbeat-receive'
+        ? parseReceiver(variables, LAMBDA)
+        : parseConfig(name, variables, { ...LAMBDA, readSchedule })
     return 'problems' in parsed ? parsed.problems : []
   })
   // A misspelt name is passed to no function, so that none could refuse it.
