@@ -5,6 +5,7 @@ import { FAILURE_KINDS } from '../model/failure.ts'
 import { type About, isAbout, isNotification, type Notification } from '../model/notification.ts'
 import { BASELINE } from '../signals/baseline.ts'
 import { HISTORY } from '../signals/history.ts'
+import { CANARY_MEMORY, WORKER_RUN } from './asked-and-heard.ts'
 import { migrate } from './migrate.ts'
 
 /** The schema version this code writes; see `docs/state.md`. */
@@ -141,31 +142,12 @@ const ENDPOINT_STATE = z.object({
   /** The last time that a process answered which had started before the one that answered last. */
   olderAt: z.optional(time),
   model: z.optional(z.string()),
-  /** A worker's run that has begun and not ended, with how far it said that it was. */
-  run: z.optional(
-    z.object({
-      startedAt: time,
-      /** The last progress, of how many, and since when it stands there. */
-      n: z.optional(z.number()),
-      of: z.optional(z.number()),
-      movedAt: z.optional(time),
-      /** The first progress of this run: the rate is counted from it. */
-      firstN: z.optional(z.number()),
-      firstAt: z.optional(time),
-    }),
-  ),
+  /** A worker's run that has begun and not ended. */
+  run: z.optional(WORKER_RUN),
   /** Milliseconds that the worker's last runs took, oldest first. */
   runTimes: z.optional(z.array(z.number())),
-  /** Of the canaries sent so far: `CanaryMemory`. */
-  canary: z.optional(
-    z.object({
-      askedAt: time,
-      day: time,
-      requests: count,
-      overLimit: count,
-      leavesAt: z.optional(time),
-    }),
-  ),
+  /** Of the canaries sent so far. */
+  canary: z.optional(CANARY_MEMORY),
   /** By rule, or `rule@subject`. */
   alerts: z.record(z.string(), ALERT),
   /** By kind: `work`, or the key of the alert that is an incident of its own. */

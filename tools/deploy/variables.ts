@@ -1,6 +1,6 @@
 import { isChannelVariable } from '../../src/config/channels.ts'
 import { configuredBackends, namingVariables } from '../../src/config/configured.ts'
-import { GENERAL, PER_ENDPOINT, RULE_ENDINGS } from '../../src/config/settings.ts'
+import { BARE_SETTINGS, endpointSettings, GENERAL, PER_ENDPOINT, RULE_ENDINGS } from '../../src/config/settings.ts'
 import { mask } from '../../src/log.ts'
 import { type Backend, prefixOf } from '../../src/model/backend.ts'
 import { rulesOf } from '../../src/rules/rules.ts'
@@ -40,6 +40,7 @@ function takenBy(backend: Backend): (variable: string) => boolean {
     ),
   )
   for (const rule of rulesOf(backend)) for (const ending of RULE_ENDINGS) shared.add(`${rule.toUpperCase()}_${ending}`)
+  for (const setting of endpointSettings(backend)) if (BARE_SETTINGS.has(setting)) shared.add(setting)
   for (const variable of namingVariables(backend)) shared.add(variable)
   const prefix = `${prefixOf(backend)}_`
   // vLLM and Ollama have variables of their own that begin like ours, keys among them: only our endings are taken.
