@@ -1,6 +1,7 @@
 import { chunksOf } from '../http/body.ts'
 import { send } from '../http/get.ts'
 import { failureOf } from '../http/network-failure.ts'
+import { withTls } from '../http/scheme.ts'
 import { toWords } from '../http/server-words.ts'
 import type { CanaryConfig, Endpoint } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
@@ -76,7 +77,8 @@ export async function exchange(request: Exchange): Promise<Response> {
       dispatcher,
     })
   } catch (error) {
-    throw new CanaryFailed(signal.aborted ? { kind: 'timeout' } : failureOf(error, false))
+    if (signal.aborted) throw new CanaryFailed({ kind: 'timeout' })
+    throw new CanaryFailed(await withTls(url, failureOf(error, false), { signal, dispatcher }))
   }
 }
 

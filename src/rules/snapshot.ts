@@ -36,7 +36,7 @@ export interface Snapshot {
   windowFrom: number
   last: Increases | undefined
   restarted: boolean
-  /** Work is reported, now and at the last reading, and nothing moved in between. `undefined`: not known. */
+  /** Work is reported, and nothing has moved for as long as `stalled` wants. `undefined`: not known. */
   noProgress: boolean | undefined
   /** By model, where several share the server. */
   models: ByModel | undefined
@@ -52,6 +52,8 @@ export interface Snapshot {
 
 /** How many runs the sparkline shows. */
 const RECENT = 15
+/** Runs without movement that are a standstill, unless `stalled` asks for fewer. */
+const STANDING = 2
 
 export function takeSnapshot(
   observation: Observation,
@@ -70,7 +72,8 @@ export function takeSnapshot(
   const table = TABLES[backend as ScrapedBackend] as BackendTable | undefined
   const motions = countsAtTheEnd(table) || inside === undefined ? {} : motionsOf(readings, last)
   const standing = standingOf(memory.restarted ? undefined : before.standing, motions, table, now)
-  const noProgress = last && lacksProgress(motions, standing, readings, table, now)
+  const runs = Math.min(limitOf('stalled', endpoint), STANDING)
+  const noProgress = last && lacksProgress(motions, standing, readings, { table, runs, now })
   const modelMissing = readings.modelFound ? undefined : endpoint.model
   const missing = modelMissing
     ? []
@@ -212,14 +215,13 @@ function lacksProgress(
   motions: Snapshot['motions'],
   standing: EndpointState['standing'],
   readings: Readings,
-  table: BackendTable | undefined,
-  now: number,
+  { table, runs, now }: { table: BackendTable | undefined; runs: number; now: number },
 ): boolean | undefined {
   const motion = motions[WHOLE]
   if (motion?.moved === undefined) return undefined
   const stands = standing?.[WHOLE]
   const patience = stands && patienceFor(stands, readings, table)
-  return stands !== undefined && stands.runs > 0 && patience !== undefined && now - stands.moved >= patience
+  return stands !== undefined && stands.runs >= runs && patience !== undefined && now - stands.moved >= patience
 }
 
 /** A gateway counts a request when it ends, so answers that take minutes do not mean a standstill. */

@@ -7,6 +7,7 @@ import { BASELINE } from '../signals/baseline.ts'
 import { HISTORY } from '../signals/history.ts'
 import { CANARY_MEMORY, WORKER_RUN } from './asked-and-heard.ts'
 import { migrate } from './migrate.ts'
+import { packed, unpacked } from './packed.ts'
 
 /** The schema version this code writes; see `docs/state.md`. */
 export const STATE_VERSION = 3
@@ -298,7 +299,7 @@ export function readState(text: string): ReadState {
   }
   const version = (json as { v?: unknown } | null)?.v
   if (typeof version === 'number' && version > STATE_VERSION) return { kind: 'newer', version }
-  const parsed = STATE.safeParse(migrate(json))
+  const parsed = STATE.safeParse(migrate(unpacked(json)))
   if (parsed.success) return { kind: 'state', state: parsed.data }
   const issue = parsed.error.issues[0]
   return { kind: 'broken', why: `${issue?.path.join('.') || 'the whole'}: ${issue?.message ?? 'not the schema'}` }
@@ -307,7 +308,7 @@ export function readState(text: string): ReadState {
 /** Writes the state; refuses numbers that JSON would turn into null. */
 export function writeState(state: State): string {
   refuseWhatIsNoNumber('', state)
-  return JSON.stringify(state)
+  return JSON.stringify(packed(state))
 }
 
 /** Not a replacer of JSON.stringify: called for every value, it made up most of the time of saving. */

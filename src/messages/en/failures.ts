@@ -171,9 +171,8 @@ const TLS_TODO: Record<TlsTrouble, string> = {
   'tls-port': 'Write https:// in the address.',
   expired: 'Renew the certificate; if it was renewed, restart what serves it.',
   'not-yet': 'Check the clocks of both machines.',
-  issuer:
-    'Name the CA that signed it: <BACKEND>_TLS_CA for an endpoint, NOTIFLY_TLS_CA for the push server, or NODE_EXTRA_CA_CERTS for all.',
+  issuer: 'Name the CA that signed it in TLS_CA, the path of a PEM file.',
   name: 'Ask by a name that stands in the certificate, or add this one to it.',
-  client: 'Set <BACKEND>_TLS_CERT and <BACKEND>_TLS_KEY to a certificate that the server trusts.',
+  client: 'Set TLS_CERT and TLS_KEY to a certificate that the server trusts.',
   other: 'Check the certificate, and whether http and https are mixed up.',
 }
