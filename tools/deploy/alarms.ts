@@ -1,5 +1,5 @@
 import type { Deployment } from './settings.ts'
-import type { FunctionName } from './variables.ts'
+import { type FunctionName, isScheduled } from './variables.ts'
 
 interface Alarm {
   /** Part of the resource's name. */
@@ -43,9 +43,10 @@ const ALARMS: readonly Alarm[] = [
   },
 ]
 
-/** The receiver has no schedule: that nothing came is what the checker tells. */
+/** The receiver has no schedule: that nothing came is what the checker tells. A page that fails is seen by who opens it. */
 export function alarmsOf(name: FunctionName): readonly Alarm[] {
-  return name === 'heartbeat-receive' ? ALARMS.filter(({ id }) => id !== 'DidNotRun') : ALARMS
+  if (isScheduled(name)) return ALARMS
+  return name === 'heartbeat-receive' ? ALARMS.filter(({ id }) => id !== 'DidNotRun') : []
 }
 
 /** CloudFormation resources: alarms on the watcher's own life, and the e-mail they go to, where one is given. */

@@ -120,6 +120,11 @@ export const serverRulesRu = {
     over: 'Мониторинг снова работает',
     todo: () => 'Смотрите расписание, ошибки и ограничения функции; локально — не засыпала ли машина.',
   },
+  silence: {
+    headline: () => 'Заглушено',
+    now: silence,
+    over: 'Заглушение закончилось',
+  },
   'state-broken': plain(
     'Файл состояния повреждён',
     'Повреждённый файл отложен, мониторинг начат заново: базовые значения накапливаются заново, об открытых алертах можем сообщить повторно.',
@@ -151,6 +156,13 @@ function blind({ missing, answeredBy, signals, doubted, sources }: Fact): string
   ].filter((part) => part !== undefined)
   if (parts.length > 0) return `Сервер отвечает, но ${parts.join('; ')}. Правила по ним ничего не видят.`
   return 'Сервер отвечает, но чисел, нужных правилам, нет.'
+}
+
+function silence({ silence: what, to }: Fact): string {
+  if (!what || to === undefined) return 'Какое-то время пушей не будет.'
+  const why = what.comment === undefined ? '' : `, «${what.comment}»`
+  const who = what.by === 'link' ? 'по ссылке' : what.by
+  return `Пушей не будет до ${to} (${who}${why}). Что тогда ещё продолжится, о том сообщим.`
 }
 
 function gap({ gap: span, from, to }: Fact): string {
