@@ -125,6 +125,8 @@ const ENDPOINT_STATE = z.object({
   standing: z.optional(z.record(z.string(), STANDSTILL)),
   /** Requests have waited at every run since, and none has finished that had not waited long. */
   stuckSince: z.optional(time),
+  /** The last good answer, within an hour, at which the engine slept on purpose. */
+  asleepAt: z.optional(time),
   /** Slots of 5 minutes in the last hour, where `SLO_TTFT` is set: start, requests in time, all. */
   slo: z.optional(z.array(z.tuple([time, z.number(), z.number()]))),
   history: z.optional(HISTORY),
