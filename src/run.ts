@@ -141,9 +141,9 @@ async function runOnce(given: RunOptions & { network: Network; id: string; now: 
 
 /** Each push is a step of the trace; one that did not arrive says why. */
 function withSpans(send: Network['push'], { trace }: IO): Network['push'] {
-  return (...given) =>
-    inSpan(trace, 'push', {}, async (span) => {
-      const outcome = await send(...given)
+  return (what, to, options) =>
+    inSpan(trace, 'push', { 'queuebell.channel': to.name }, async (span) => {
+      const outcome = await send(what, to, options)
       if (outcome.kind !== 'delivered') span?.fail(outcome.status === undefined ? outcome.kind : String(outcome.status))
       return outcome
     })

@@ -39,7 +39,7 @@ function ask(asking: Asking, path: string, body: unknown): Promise<Response> {
     url: below(openaiBase(endpoint.url), path),
     body,
     headers: {
-      ...headersOf(endpoint, options.requestId),
+      ...headersOf(endpoint, options),
       traceparent: options.traceparent ?? traceparent(options.requestId),
       accept: 'text/event-stream',
     },
