@@ -1,6 +1,6 @@
 /**
  * `npm run build`: one self-contained ES module for each function, and one for the command line, in `dist` or in the
- * folder that `--outdir=` names. Prints the sizes; ends with 1 when a function's bundle is above the limit.
+ * folder that `--outdir=` names. Prints the sizes (with `--quiet` of what is too large); ends with 1 when a function's bundle is above the limit.
  */
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -168,12 +168,14 @@ await build({
 })
 
 let tooLarge = 0
-console.log('bundle                        KB   gzip KB')
+const quiet = process.argv.includes('--quiet')
+if (!quiet) console.log('bundle                        KB   gzip KB')
 for (const { out } of entries) {
   const bytes = await readFile(`${outdir}/${out}.mjs`)
   const excess = names.includes(out) && bytes.length > FUNCTION_LIMIT
   if (excess) tooLarge += 1
   const cells = [bytes.length, gzipSync(bytes).length].map((size) => (size / 1024).toFixed(0).padStart(8))
-  console.log(`dist/${out}.mjs`.padEnd(26) + cells.join('  ') + (excess ? '  above the limit of 1024 KB' : ''))
+  if (!quiet || excess)
+    console.log(`dist/${out}.mjs`.padEnd(26) + cells.join('  ') + (excess ? '  above the limit of 1024 KB' : ''))
 }
 process.exitCode = tooLarge > 0 ? 1 : 0

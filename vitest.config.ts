@@ -8,6 +8,8 @@ const ALONE = ['test/heartbeats/load.test.ts']
 export default defineConfig({
   test: {
     testTimeout: 20_000,
+    // Hooks start servers and build bundles, on machines that have more to do.
+    hookTimeout: 60_000,
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
     tags: [{ name: 'long', description: 'takes minutes: only by npm run test:long and in CI', skip: !LONG }],
     reporters: ['default', leftOut],

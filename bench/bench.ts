@@ -37,7 +37,7 @@ async function reading(): Promise<Figure[]> {
     what: `reading, LiteLLM's page of ${megabytes.toFixed(1)} MB and 17,000 series / eight engines, by size`,
     value: ratio,
     unit: 'times',
-    most: 1,
+    most: 1.5, // nearly each of its lines is wanted, and about a quarter of theirs
   }
   const ratios = (await benchReading()).flatMap(({ body, goal, ...ratio }): Figure[] => [
     {

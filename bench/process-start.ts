@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { BACKENDS } from '../src/model/backend.ts'
+import { BACKENDS } from '../src/backends/backends.ts'
 import { buildBundles } from '../test/bundles.ts'
 import { INSTALLED, startLambda } from '../test/runtime/lambda.ts'
 import { CREDENTIALS, startS3 } from '../test/store/s3-server.ts'

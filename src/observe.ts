@@ -10,7 +10,7 @@ import type { ScrapedBackend } from './model/backend.ts'
 import type { Config, Endpoint } from './model/config.ts'
 import { defined } from './model/defined.ts'
 import type { IO } from './model/io.ts'
-import type { Answer, Observation } from './model/observation.ts'
+import type { Answer, CanaryFacts, CanaryMemory, Observation } from './model/observation.ts'
 import { scrape, scrapeGpu } from './scrape/scrape.ts'
 import { inSpan } from './span.ts'
 
@@ -22,6 +22,8 @@ export interface ObserveOptions {
   runId: string
   /** Sees the bodies as they come, piece by piece: for a recording. */
   onChunk?: (endpoint: Endpoint, source: 'server' | 'gpu', chunk: Uint8Array) => void
+  /** What is known of an endpoint's canaries before. */
+  memoryOf?(endpoint: string): CanaryMemory | undefined
 }
 
 /**
@@ -37,12 +39,22 @@ export async function observe(config: Config, io: IO, options: ObserveOptions): 
 function withoutSecrets(observation: Observation, hide: (text: string) => string): Observation {
   const detail = <T extends { detail?: string | undefined }>(facts: T): T =>
     facts.detail === undefined ? facts : { ...facts, detail: hide(facts.detail) }
-  const canary = observation.canary && detail(observation.canary)
+  const canary = observation.canary && withoutAnswer(detail(observation.canary), hide)
   if (observation.up === false) return { ...observation, failure: detail(observation.failure), ...defined({ canary }) }
   if (observation.up === undefined) return canary ? { ...observation, canary } : observation
   const { model } = observation.readings
   const readings = model === undefined ? observation.readings : { ...observation.readings, model: hide(model) }
   return { ...observation, readings, ...defined({ canary }) }
+}
+
+/** A model may repeat what it was asked with, and the system prompt of a gateway. */
+function withoutAnswer(facts: CanaryFacts, hide: (text: string) => string): CanaryFacts {
+  const { answer, answeredBy } = facts
+  return {
+    ...facts,
+    ...(answer && { answer: { ...answer, text: hide(answer.text) } }),
+    ...(answeredBy !== undefined && { answeredBy: hide(answeredBy) }),
+  }
 }
 
 async function ask(config: Config, io: IO, options: ObserveOptions): Promise<Observation[]> {
@@ -54,19 +66,10 @@ async function ask(config: Config, io: IO, options: ObserveOptions): Promise<Obs
     switch (backend) {
       case 'ollama':
       case 'openai': {
-        const { runId, now } = options
+        const { runId, now, memoryOf } = options
         const clock = () => performance.now()
-        return canaries(endpoints, {
-          backend,
-          canary,
-          clock,
-          runId,
-          dispatcher,
-          signal,
-          timeLeft: left,
-          now,
-          trace: io.trace,
-        })
+        const asked = { backend, canary, clock, runId, dispatcher, signal, timeLeft: left, now, trace: io.trace }
+        return canaries(endpoints, { ...asked, ...defined({ memoryOf }) })
       }
       case 'heartbeat-check':
         return readBeats(endpoints, io.store, options.now)

@@ -15,7 +15,7 @@ import { inSpan, withSaveSpans } from './span.ts'
 import { type Opened, openRun, saveDecision, saveSettled } from './state/commit.ts'
 import { legsOf } from './state/legs.ts'
 import { claimDue, type Due } from './state/outbox.ts'
-import type { Outgoing, State } from './state/schema.ts'
+import { endpointOf, type Outgoing, type State } from './state/schema.ts'
 import { type Discovered, discover } from './targets/discover.ts'
 import { load } from './targets/load.ts'
 
@@ -111,18 +111,19 @@ async function runOnce(given: RunOptions & { network: Network; id: string; now: 
   const options = { ...given, config }
   const scrapesEnd = Math.max(deadline - RESERVE, now + Math.floor((deadline - now) / 2))
   const asked = { ...config, endpoints: found.endpoints }
-  const look = async () => [
-    ...logAnswers(await network.observe(asked, io, { now, deadline: scrapesEnd, runId: id }), config, io.log),
-    ...found.watch,
-  ]
-  const first = await look()
+  const look = async (state: State) => {
+    const memoryOf = (endpoint: string) => endpointOf(state, endpoint)?.canary
+    const answers = await network.observe(asked, io, { now, deadline: scrapesEnd, runId: id, memoryOf })
+    return [...logAnswers(answers, config, io.log), ...found.watch]
+  }
+  const first = await look(opened.state)
   if (options.dryRun) return dryReport(decideFrom(opened.state, first, options, { now, id, found }), options, now)
   const decide = async ({ state }: Opened, again: boolean): Promise<Decision | undefined> => {
     if (!again) return inSpan(io.trace, 'judge', {}, () => decideFrom(state, first, options, { now, id, found }))
     // Another run has looked meanwhile. What this one saw may be older than what that one saved, and counters that seem
     // to fall look like a restart: so it asks again, if half of the time is left for it.
     if (io.now() - now > (scrapesEnd - now) / 2) return undefined
-    return decideFrom(state, await look(), options, { now, id, found })
+    return decideFrom(state, await look(state), options, { now, id, found })
   }
   const saved = await saveDecision(opened, decide, { ...commit, store: withSaveSpans(io.store, io.trace) })
   if (saved.kind !== 'saved') return passedOver(saved.kind, options, now)

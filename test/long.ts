@@ -12,6 +12,7 @@ export const AMOUNTS = {
   seeds: { file: 'test/simulator/engine.test.ts', of: 'seeds of the simulated engine', short: 3, long: 20 },
   demos: { file: 'test/simulator/demo.test.ts', of: 'seeds of the demo', short: 1, long: 3 },
   rounds: { file: 'test/faults/two-processes.test.ts', of: 'rounds of two processes', short: 1, long: 100 },
+  canaryHours: { file: 'test/canary/knows-more.test.ts', of: 'hours of canaries', short: 3, long: 24 },
   histograms: {
     file: 'test/signals/prometheus.test.ts',
     of: 'histograms that Prometheus judges',

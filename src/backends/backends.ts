@@ -1,4 +1,4 @@
-import type { BackendTable, ScrapedBackend } from '../model/backend.ts'
+import { type Backend, type BackendTable, type ScrapedBackend, WITHOUT_TABLE } from '../model/backend.ts'
 import { dcgm } from './dcgm.ts'
 import { dynamo } from './dynamo.ts'
 import { epp } from './epp.ts'
@@ -17,8 +17,8 @@ import { triton } from './triton.ts'
 import { trtllm } from './trtllm.ts'
 import { vllm } from './vllm.ts'
 
-/** The table of every backend whose readings come from a Prometheus text page. */
-export const TABLES: Record<ScrapedBackend, BackendTable> = {
+/** Every server whose readings come from a Prometheus text page, in the order of the documentation. */
+const tables = {
   vllm,
   tgi,
   tei,
@@ -36,4 +36,13 @@ export const TABLES: Record<ScrapedBackend, BackendTable> = {
   mistralrs,
   genai,
   'ray-serve': rayServe,
+} satisfies Record<string, BackendTable>
+
+declare module '../model/backend.ts' {
+  interface ScrapedBackends extends Record<keyof typeof tables, BackendTable> {}
 }
+
+export const TABLES: Record<ScrapedBackend, BackendTable> = tables
+
+/** All that we watch, each with a function of its name. */
+export const BACKENDS: readonly Backend[] = [...(Object.keys(tables) as ScrapedBackend[]), ...WITHOUT_TABLE]

@@ -45,6 +45,7 @@ export const dcgm: BackendTable = {
     },
   },
   oneCoreIsEnough: true,
+  port: 9400,
   modelLabels: [],
   repeats: [],
   ignored: ['err_code', 'err_msg', ...['pod', 'namespace', 'container', 'pod_name', 'pod_namespace', 'container_name']],

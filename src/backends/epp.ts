@@ -113,6 +113,7 @@ export const epp: BackendTable = {
       optional: true,
     },
   },
+  port: 9090,
   modelLabels: ['model_name'],
   repeats: [],
   ignored: [],

@@ -29,6 +29,7 @@ export const genai: BackendTable = {
     prefix_queries: { from: tokens('input'), optional: true },
     prefix_hits: { from: tokens('cached_input'), optional: true },
   },
+  port: 1064,
   modelLabels: ['gen_ai_request_model', 'gen_ai_original_model', 'gen_ai_response_model'],
   repeats: [],
   ignored: [],

@@ -48,6 +48,7 @@ export const litellm: BackendTable = {
       optional: true,
     },
   },
+  port: 4000,
   modelLabels: ['requested_model', 'model', 'litellm_model_name'],
   repeats: [],
   ignored: [],

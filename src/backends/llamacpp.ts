@@ -18,6 +18,7 @@ export const llamacpp: BackendTable = {
     decode_seconds: { from: named('tokens_predicted_seconds_total'), optional: true },
     prompt_seconds: { from: named('prompt_seconds_total'), optional: true },
   },
+  port: 8080,
   modelLabels: [],
   repeats: [],
   ignored: [],

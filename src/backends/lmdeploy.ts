@@ -25,6 +25,7 @@ export const lmdeploy: BackendTable = {
     prefix_hits: { from: named('cached_tokens_total'), optional: true },
     steps: { from: named('iteration_tokens_total_count'), optional: true }, // a histogram, despite its name
   },
+  port: 23_333,
   modelLabels: ['model_name'],
   repeats: [],
   ignored: [],

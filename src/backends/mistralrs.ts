@@ -31,6 +31,7 @@ export const mistralrs: BackendTable = {
       optional: true,
     },
   },
+  port: 8080,
   modelLabels: ['model'],
   repeats: [],
   ignored: [],

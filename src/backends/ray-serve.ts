@@ -27,6 +27,7 @@ export const rayServe: BackendTable = {
     },
     upstream_health: { from: named('deployment_replica_healthy'), perSubject: true, core: true, optional: true },
   },
+  port: 8080,
   modelLabels: [],
   repeats: [],
   ignored: [],

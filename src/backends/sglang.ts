@@ -67,6 +67,7 @@ export const sglang: BackendTable = {
       ),
     },
   },
+  port: 30_000,
   modelLabels: ['model_name', 'name'],
   repeats: ['tp_rank', 'pp_rank', 'moe_ep_rank'],
   engineLabel: 'dp_rank',

@@ -13,6 +13,7 @@ export const tei: BackendTable = {
     failed: { from: [{ name: 'te_request_failure', not: { err: CLIENT_FAULTS } }], zeroBeside: 'finished' },
     prompt_tokens: { from: [{ name: 'te_request_input_length_sum' }] },
   },
+  port: 8080,
   modelLabels: [],
   repeats: [],
   ignored: [],

@@ -27,6 +27,7 @@ export const tgi: BackendTable = {
     generation_tokens: { from: [{ name: 'tgi_request_generated_tokens_sum' }] },
     steps: { from: counter('tgi_batch_inference_count') },
   },
+  port: 8080,
   modelLabels: [],
   repeats: [],
   ignored: [],

@@ -34,6 +34,7 @@ export const triton: BackendTable = {
       optional: true,
     },
   },
+  port: 8002,
   modelLabels: ['model'],
   repeats: [],
   ignored: [],

@@ -15,6 +15,8 @@ export interface Asking {
   options: CanaryOptions
   model: string
   signal: AbortSignal
+  /** Counted as they are sent. */
+  sent: { completions: number }
 }
 
 /**
@@ -29,17 +31,17 @@ export async function answerInTime(
 ): Promise<Answer> {
   const { model, timeout } = endpoint
   if (model === undefined) return { up: false, failure: { kind: 'other', detail: `${variable} is not set` } }
-  const asking = { endpoint, options, model }
+  const asking = { endpoint, options, model, sent: { completions: 0 } }
   try {
     return await withDeadline(timeout, (signal) => ask({ ...asking, signal }), { outer: options.signal })
   } catch (error) {
-    return error instanceof Refused ? answerOf(asking, error.facts) : failedAnswer(error, options.requestId)
+    return error instanceof Refused ? answerOf(asking, error.facts) : failedAnswer(error, asking)
   }
 }
 
 /** The answer of a server that answered, with what was measured of it. */
 export function answerOf(
-  { model, options }: Pick<Asking, 'model' | 'options'>,
+  { model, options, sent }: Pick<Asking, 'model' | 'options' | 'sent'>,
   facts: CanaryFacts,
   gauges: Parameters<typeof gaugeReadings>[0] = {},
   faults: DataFault[] = [],
@@ -48,7 +50,7 @@ export function answerOf(
   return {
     up: true,
     readings: { ...gaugeReadings(gauges, model), faults, ...defined({ modelFound }) },
-    canary: { ...facts, requestId: options.requestId },
+    canary: { ...facts, requestId: options.requestId, requests: sent.completions },
   }
 }
 
@@ -59,8 +61,8 @@ export function answerOf(
 const NEVER_THERE: readonly Failure['kind'][] = ['refused', 'unreachable', 'name-not-found', 'tls']
 
 /** The answer of a canary that came to nothing; with its id, where the server's own logs may show it. */
-function failedAnswer(error: unknown, requestId: string): Answer {
+function failedAnswer(error: unknown, { options, sent }: Pick<Asking, 'options' | 'sent'>): Answer {
   const failure = error instanceof CanaryFailed ? error.failure : failureOf(error, true)
   if (NEVER_THERE.includes(failure.kind)) return { up: false, failure }
-  return { up: false, failure, canary: { status: 'failed', requestId } }
+  return { up: false, failure, canary: { status: 'failed', requestId: options.requestId, requests: sent.completions } }
 }

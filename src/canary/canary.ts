@@ -1,8 +1,9 @@
 import type { CanaryConfig, Endpoint } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
-import type { Answer, Observation } from '../model/observation.ts'
+import type { Answer, CanaryMemory, Observation } from '../model/observation.ts'
 import type { Span } from '../model/span.ts'
 import { inSpan } from '../span.ts'
+import { heldBack } from '../state/canary-memory.ts'
 import type { CanaryOptions } from './exchange.ts'
 import { ollamaCanary } from './ollama.ts'
 import { openaiCanary } from './openai.ts'
@@ -24,6 +25,8 @@ export interface CanariesOptions {
   now: number
   /** The run as a trace: a canary is a step of it, and the server's own spans hang under that. */
   trace?: Span | undefined
+  /** What is known of an endpoint's canaries before; nothing where nobody remembers. */
+  memoryOf?(endpoint: string): CanaryMemory | undefined
 }
 
 /** With less time than this nothing is asked. Milliseconds. */
@@ -71,7 +74,11 @@ async function askOne(
   if (endpoint.timeout < LEAST_TIME) {
     return { up: false, failure: { kind: 'timeout' } }
   }
-  const canary: CanaryOptions = { ...options, requestId: requestIdOf(options.runId, endpoint.name) }
+  const memory = options.memoryOf?.(endpoint.name)
+  const backsOff = options.backend === 'ollama'
+  const status = heldBack(memory, endpoint.canary ?? {}, { now: options.now, backsOff })
+  if (status !== undefined) return { up: undefined, canary: { status } }
+  const canary: CanaryOptions = { ...options, memory, requestId: requestIdOf(options.runId, endpoint.name) }
   switch (options.backend) {
     case 'ollama':
       return ollamaCanary(endpoint, canary)

@@ -1,3 +1,4 @@
+import { defined } from '../model/defined.ts'
 import { isRecord, parseJson } from '../model/json.ts'
 
 /** The data of one server-sent event, or a comment: many servers and gateways send `: keep-alive` while a request waits. */
@@ -55,7 +56,7 @@ function isDone(data: string): boolean {
 
 /** What one event of a completion stream says. */
 export type CompletionEvent =
-  | { kind: 'token' } // a part of the answer, of its reasoning or of a tool call
+  | { kind: 'token'; text: string; thoughts: string; model?: string } // a part of the answer, of its reasoning or of a tool call
   | { kind: 'finished' } // the answer is at its end, its last token perhaps without text
   | { kind: 'frame' } // a role, a usage report, an empty part
   | { kind: 'done' } // [DONE]
@@ -74,15 +75,29 @@ export function readEvent(data: string): CompletionEvent {
   // The usage comes with an empty list, with null, or with no choices at all.
   if (!Array.isArray(value.choices)) return { kind: isRecord(value.usage) ? 'frame' : 'other' }
   const choices = value.choices.filter(isRecord)
-  if (choices.some(hasToken)) return { kind: 'token' }
+  if (choices.some(hasToken)) {
+    const said = { text: textOf(choices, SAID), thoughts: textOf(choices, THOUGHT) }
+    return { kind: 'token', ...said, ...defined({ model: typeof value.model === 'string' ? value.model : undefined }) }
+  }
   return choices.some((choice) => typeof choice.finish_reason === 'string') ? { kind: 'finished' } : { kind: 'frame' }
 }
 
-const TEXTS = ['content', 'reasoning_content', 'reasoning', 'refusal', 'text'] as const
+const SAID = ['content', 'text', 'refusal'] as const
+const THOUGHT = ['reasoning_content', 'reasoning'] as const
+const TEXTS = [...SAID, ...THOUGHT] as const
+
+function placesOf(choice: Record<string, unknown>): Record<string, unknown>[] {
+  return [choice, choice.delta, choice.message].filter(isRecord)
+}
+
+/** The first that has any: a server may give the same text under two names. */
+function textOf(choices: readonly Record<string, unknown>[], names: readonly string[]): string {
+  const texts = choices.flatMap(placesOf).flatMap((place) => names.map((name) => place[name]))
+  return texts.find((text): text is string => typeof text === 'string' && text !== '') ?? ''
+}
 
 function hasToken(choice: Record<string, unknown>): boolean {
-  const places = [choice, choice.delta, choice.message].filter(isRecord)
-  return places.some(
+  return placesOf(choice).some(
     (place) =>
       TEXTS.some((name) => typeof place[name] === 'string' && place[name] !== '') ||
       (Array.isArray(place.tool_calls) && place.tool_calls.length > 0),

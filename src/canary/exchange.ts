@@ -1,10 +1,12 @@
 import { chunksOf } from '../http/body.ts'
 import { send } from '../http/get.ts'
 import { failureOf } from '../http/network-failure.ts'
+import { withTls } from '../http/scheme.ts'
 import { toWords } from '../http/server-words.ts'
 import type { CanaryConfig, Endpoint } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
 import type { Failure } from '../model/failure.ts'
+import type { CanaryMemory } from '../model/observation.ts'
 
 /** Bytes of one canary's answer: a token and its frame are a few hundred; a longer body is something else. */
 const MOST_BYTES = 1024 * 1024
@@ -18,6 +20,10 @@ export interface CanaryOptions {
   requestId: string
   /** The canary's span where runs are traced; else one of its own. */
   traceparent?: string
+  /** The run's time, epoch milliseconds. */
+  now: number
+  /** What is known of the canaries before. */
+  memory?: CanaryMemory | undefined
   /** From `openDispatcher`: its own time-outs are off, so that our deadline decides. */
   dispatcher: unknown
   /** Ends the canary early: the run's own deadline. */
@@ -74,7 +80,8 @@ export async function exchange(request: Exchange): Promise<Response> {
       dispatcher,
     })
   } catch (error) {
-    throw new CanaryFailed(signal.aborted ? { kind: 'timeout' } : failureOf(error, false))
+    if (signal.aborted) throw new CanaryFailed({ kind: 'timeout' })
+    throw new CanaryFailed(await withTls(url, failureOf(error, false), { signal, dispatcher }))
   }
 }
 

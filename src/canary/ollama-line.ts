@@ -1,6 +1,7 @@
 import { defined } from '../model/defined.ts'
 import { isRecord, parseJson } from '../model/json.ts'
 import type { DataFault, Signal } from '../model/signals.ts'
+import { type Reply, rateOf } from './reply.ts'
 
 /** The last line of a generate stream. Durations in nanoseconds; one that is zero is left out by the server. */
 export interface FinalLine {
@@ -9,9 +10,12 @@ export interface FinalLine {
   load_duration?: unknown
   prompt_eval_duration?: unknown
   eval_duration?: unknown
+  eval_count?: unknown
+  response?: unknown
+  thinking?: unknown
 }
 
-export type StreamLine = FinalLine | { done: false } | { error: string }
+export type StreamLine = FinalLine | { done: false; response?: unknown; thinking?: unknown } | { error: string }
 
 /** Seconds; a phase is undefined when it is unknown. */
 export interface Phases {
@@ -20,6 +24,8 @@ export interface Phases {
   load?: number
   prefill?: number
   decode?: number
+  /** Tokens a second. */
+  rate?: number
   /** Impossible durations, whose phases are therefore unknown. */
   faults: DataFault[]
 }
@@ -29,7 +35,15 @@ export function readLine(text: string): StreamLine | undefined {
   const line = parseJson(text)
   if (!isRecord(line)) return undefined
   if (line.error !== undefined && line.error !== null) return { error: text }
-  return line.done === true ? { ...line, done: true } : { done: false }
+  return { ...line, done: line.done === true }
+}
+
+/** What one line adds to the answer. */
+export function partOf({ response, thinking }: Pick<FinalLine, 'response' | 'thinking'>): Partial<Reply> {
+  return defined({
+    text: typeof response === 'string' ? response : undefined,
+    thoughts: typeof thinking === 'string' ? thinking : undefined,
+  })
 }
 
 /**
@@ -59,8 +73,20 @@ export function phasesOf(final: FinalLine, elapsed: number): Phases {
   return {
     total: elapsed,
     faults,
-    ...defined({ wait: rest === undefined ? undefined : Math.max(0, rest), load, prefill, decode }),
+    ...defined({
+      wait: rest === undefined ? undefined : Math.max(0, rest),
+      load,
+      prefill,
+      decode,
+      rate: rateOfFinal(final.eval_count, decode),
+    }),
   }
+}
+
+/** The durations are the server's own, so that the first token counts too. */
+function rateOfFinal(count: unknown, decode: number | undefined): number | undefined {
+  if (typeof count !== 'number' || decode === undefined || count < 2) return undefined
+  return rateOf(count + 1, decode)
 }
 
 /** Seconds by which two clocks may differ over one request. */

@@ -1,15 +1,17 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { withDeadline } from '../http/deadline.ts'
-import type { Endpoint } from '../model/config.ts'
+import type { CanaryRequest, Endpoint } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
 import { isRecord, parseJson } from '../model/json.ts'
 import type { Answer } from '../model/observation.ts'
+import { isUnused } from '../state/canary-memory.ts'
 import { below, wholeModelName } from './address.ts'
 import { answerInTime, answerOf, type Asking as Canary } from './answer.ts'
 import { CanaryFailed, type CanaryOptions, exchange, headersOf, lines, wholeText, wordsFrom } from './exchange.ts'
-import { type FinalLine, phasesOf, readLine } from './ollama-line.ts'
+import { type FinalLine, partOf, phasesOf, readLine } from './ollama-line.ts'
 import { errorInStream, refusalOf, saysModelMissing } from './refusal.ts'
+import { addTo, answerFacts, ONE_TOKEN, type Reply } from './reply.ts'
 
-const PROMPT = 'Hi'
 /** A warm model reports some tens of milliseconds of loading; from here on it was loaded for this request. Seconds. */
 const COLD_FROM = 1
 /** Lines that a server which ignores `num_predict` may send before the canary gives up on it. */
@@ -31,6 +33,11 @@ export function ollamaCanary(endpoint: Endpoint, options: CanaryOptions): Promis
 
 async function look(asking: Asking): Promise<Answer> {
   const place = await findModel(asking)
+  const { now, memory } = asking.options
+  if (place.loaded && requestOf(asking).idle === 'skip' && isUnused(memory, place.leavesAt, now)) {
+    const facts = defined({ status: 'idle' as const, vramShare: place.vramShare })
+    return answerOf(asking, facts, { vram_share: place.vramShare })
+  }
   if (place.loaded) return generate({ ...asking, found: true }, place)
   if (!(await isKnown(asking))) return answerOf(asking, { status: 'model-missing' })
   const { canary, signal: run } = asking.options
@@ -46,6 +53,10 @@ async function look(asking: Asking): Promise<Answer> {
   })
 }
 
+function requestOf({ endpoint }: Asking): CanaryRequest {
+  return endpoint.canary ?? ONE_TOKEN
+}
+
 interface Asking extends Canary {
   /** `/api/ps` has answered. */
   found: boolean
@@ -59,19 +70,22 @@ interface Place {
   vramShare?: number
   /** Tokens, where the server names it. */
   contextLength?: number
+  /** Epoch milliseconds by the server's clock: unless somebody asks it again. */
+  leavesAt?: number
 }
 
 async function findModel(asking: Asking): Promise<Place> {
   const models = await listModels(asking, 'api/ps')
   const own = models.find((model) => isModel(model, asking.model))
   if (!own) return { loaded: false, others: models.length > 0 }
-  const { size, size_vram: inVram, context_length: contextLength } = own
+  const { size, size_vram: inVram, context_length: contextLength, expires_at: leavesAt } = own
   return {
     loaded: true,
     others: models.length > 1,
     ...defined({
       vramShare: isPositive(size) && isWithin(inVram, size) ? inVram / size : undefined,
       contextLength: isPositive(contextLength) ? contextLength : undefined,
+      leavesAt: typeof leavesAt === 'string' && !Number.isNaN(Date.parse(leavesAt)) ? Date.parse(leavesAt) : undefined,
     }),
   }
 }
@@ -116,13 +130,20 @@ function loadFits(options: CanaryOptions): boolean {
 
 async function generate(asking: Asking, place: Place, think: false | null = false): Promise<Answer> {
   const { clock } = asking.options
+  const { tokens, prompt, expect } = requestOf(asking)
   const request = {
     model: asking.model,
-    prompt: PROMPT,
+    prompt,
     stream: true,
     ...(think === null ? {} : { think }),
-    options: defined({ num_predict: 1, num_ctx: place.contextLength }),
+    options: defined({
+      num_predict: tokens,
+      num_ctx: place.contextLength,
+      // An answer that is compared must be the same each time.
+      temperature: expect === undefined ? undefined : 0,
+    }),
   }
+  asking.sent.completions += 1
   const start = clock()
   const response = await ask(asking, 'api/generate', request)
   if (response.status === 400 && think !== null) {
@@ -132,22 +153,45 @@ async function generate(asking: Asking, place: Place, think: false | null = fals
     throw refusal(asking, response, text)
   }
   if (response.status !== 200) throw refusal(asking, response, await wholeText(response, asking.signal))
-  const final = await finalLine(asking, response)
+  const reply: Reply = { text: '', thoughts: '' }
+  const final = await finalLine(asking, response, reply)
   const phases = phasesOf(final, (clock() - start) / 1_000)
+  const leavesAt = requestOf(asking).idle === 'skip' ? await endAfter(asking, place) : undefined
   const cold = !place.loaded || (phases.load ?? 0) >= COLD_FROM
   return answerOf(
     asking,
-    defined({ status: cold ? ('cold-load' as const) : ('answered' as const), vramShare: place.vramShare }),
+    {
+      status: cold ? 'cold-load' : 'answered',
+      ...answerFacts(reply, requestOf(asking)),
+      ...defined({ vramShare: place.vramShare, leavesAt }),
+    },
     {
       canary_total: phases.total,
       canary_wait: phases.wait,
       canary_load: phases.load,
       canary_prefill: phases.prefill,
       canary_decode: phases.decode,
+      canary_rate: phases.rate,
       vram_share: place.vramShare,
     },
     phases.faults,
   )
+}
+
+/** The scheduler books the end of a request a moment after its last line. Milliseconds, and how often to look. */
+const BOOKED_AFTER = 50
+const LOOKS = 3
+
+/** When the model leaves the memory by our own request; `undefined` where that cannot be told: then it is asked again. */
+async function endAfter(asking: Asking, { leavesAt: before }: Place): Promise<number | undefined> {
+  for (let look = 0; look < LOOKS; look += 1) {
+    if (look > 0) await pause(BOOKED_AFTER)
+    // The answer is here: that it cannot be looked at any more takes nothing from it.
+    const place = await findModel(asking).catch(() => undefined)
+    if (!place?.loaded || place.leavesAt === undefined) return undefined
+    if (place.leavesAt !== before) return place.leavesAt
+  }
+  return undefined
 }
 
 function ask(asking: Asking, path: string, body?: unknown): Promise<Response> {
@@ -183,7 +227,7 @@ function refusal(asking: Asking, response: Response, text: string): Error {
  * Reads the stream to its last line; its text is never judged: a thinking model's first token may have none. A body
  * that was not streamed may span lines.
  */
-async function finalLine(asking: Asking, response: Response): Promise<FinalLine> {
+async function finalLine(asking: Asking, response: Response, reply: Reply): Promise<FinalLine> {
   const streamError = (text: string) => errorInStream(text, wordsFrom(text, asking.endpoint), false)
   let count = 0
   let rest = ''
@@ -192,12 +236,14 @@ async function finalLine(asking: Asking, response: Response): Promise<FinalLine>
     const line = rest === '' ? readLine(text) : undefined
     if (line === undefined) rest += `${text}\n`
     else if ('error' in line) throw streamError(line.error)
-    else if (line.done) return line
+    else addTo(reply, partOf(line))
+    if (line && 'done' in line && line.done) return line
     count += line === undefined ? 0 : 1
     if (count >= MOST_LINES) throw new CanaryFailed({ kind: 'bad-answer', detail: 'more than one token came' })
   }
   const whole = readLine(rest)
   if (whole && 'error' in whole) throw streamError(whole.error)
+  if (whole) addTo(reply, partOf(whole))
   if (whole?.done) return whole
   // Half an object at the very end is a cut answer, anything else was never a stream.
   if (rest === '' || whole || /^\s*\{[^}]*$/.test(rest)) throw new CanaryFailed({ kind: 'cut' })

@@ -1,3 +1,4 @@
+import type { CanaryRequest } from '../model/config.ts'
 import { saysModelMissing } from './refusal.ts'
 
 /** How one canary is worded; servers differ in what they take. */
@@ -6,8 +7,6 @@ export interface Form {
   limit: 'max_tokens' | 'max_completion_tokens'
   temperature: boolean
 }
-
-const PROMPT = 'Hi'
 
 /** The form that nearly every server takes; an address that names the plain route is taken at its word. */
 export function firstForm(address: string): Form {
@@ -19,11 +18,15 @@ export function routeOf(form: Form): string {
   return form.route === 'chat' ? 'v1/chat/completions' : 'v1/completions'
 }
 
-export function toBody(form: Form, model: string): Record<string, unknown> {
+export function toBody(
+  form: Form,
+  model: string,
+  { tokens, prompt }: Pick<CanaryRequest, 'tokens' | 'prompt'>,
+): Record<string, unknown> {
   return {
     model,
-    ...(form.route === 'chat' ? { messages: [{ role: 'user', content: PROMPT }] } : { prompt: PROMPT }),
-    [form.limit]: 1,
+    ...(form.route === 'chat' ? { messages: [{ role: 'user', content: prompt }] } : { prompt }),
+    [form.limit]: tokens,
     ...(form.temperature ? { temperature: 0 } : {}),
     stream: true,
   }

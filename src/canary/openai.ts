@@ -1,15 +1,19 @@
-import type { Endpoint } from '../model/config.ts'
+import type { CanaryRequest, Endpoint } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import type { Answer } from '../model/observation.ts'
 import { below, openaiBase } from './address.ts'
 import { type Asking, answerInTime, answerOf } from './answer.ts'
 import { type CompletionEvent, events, readEvent } from './events.ts'
 import { CanaryFailed, type CanaryOptions, exchange, headersOf, lines, wholeText, wordsFrom } from './exchange.ts'
+import { isListed, isSameModel } from './model-name.ts'
 import { adapt, type Form, firstForm, routeOf, toBody } from './openai-form.ts'
+import { fullestQuota } from './quota.ts'
 import { errorInStream, refusalOf, saysModelMissing } from './refusal.ts'
+import { addTo, answerFacts, ONE_TOKEN, type Reply, rateOf } from './reply.ts'
 import { traceparent } from './trace.ts'
 
-/** Parts of an answer after which the canary stops reading from a server that ignores the limit of one token. */
-const MOST_TOKENS = 16
+/** Parts of an answer beyond those asked for, after which the canary stops reading from a server that ignores the limit. */
+const MORE_TOKENS = 15
 
 /**
  * One timed request to an OpenAI-compatible server: a streamed completion of one token, and the time until that token
@@ -24,13 +28,18 @@ async function complete(asking: Asking): Promise<Answer> {
   let form: Form = firstForm(asking.endpoint.url)
   for (;;) {
     const start = asking.options.clock()
-    const response = await ask(asking, routeOf(form), toBody(form, asking.model))
+    asking.sent.completions += 1
+    const response = await ask(asking, routeOf(form), toBody(form, asking.model, requestOf(asking)))
     if (response.status === 200) return await firstToken(asking, response, start)
     const text = await wholeText(response, asking.signal)
     const next = adapt(form, response.status, text)
     if (!next) throw refusal(asking, response, text)
     form = next
   }
+}
+
+function requestOf({ endpoint }: Asking): CanaryRequest {
+  return endpoint.canary ?? ONE_TOKEN
 }
 
 function ask(asking: Asking, path: string, body: unknown): Promise<Response> {
@@ -56,8 +65,12 @@ interface Heard {
   isCompletion: boolean
   /** The first object that is not part of a completion. */
   other?: string
-  /** Seconds until the first token. */
+  /** Seconds until the first token, and until the last. */
   ttft?: number
+  last?: number
+  reply: Reply
+  /** As the answer names it. */
+  model?: string
 }
 
 async function firstToken(asking: Asking, response: Response, start: number): Promise<Answer> {
@@ -66,7 +79,7 @@ async function firstToken(asking: Asking, response: Response, start: number): Pr
   }
   const { clock } = asking.options
   const elapsed = () => (clock() - start) / 1_000
-  const heard: Heard = { comments: 0, tokens: 0, isCompletion: false }
+  const heard: Heard = { comments: 0, tokens: 0, isCompletion: false, reply: { text: '', thoughts: '' } }
   try {
     await listen(asking, response, heard, elapsed)
   } catch (error) {
@@ -78,15 +91,45 @@ async function firstToken(asking: Asking, response: Response, start: number): Pr
   if (ttft === undefined && other !== undefined && !isCompletion) throw badAnswer(asking, other)
   if (ttft === undefined) throw new CanaryFailed({ kind: 'cut' })
   const total = elapsed()
+  const rate = rateOf(heard.tokens, (heard.last ?? ttft) - ttft)
+  const quota = fullestQuota(response.headers)
+  const answeredBy = heard.model === undefined ? undefined : await anotherModel(asking, heard.model)
+  const facts = { ...answerFacts(heard.reply, requestOf(asking)), ...defined({ answeredBy, quota }) }
   return answerOf(
     asking,
-    { status: 'answered' },
-    { canary_total: total, canary_ttft: ttft, canary_decode: total - ttft },
+    { status: answeredBy === undefined ? 'answered' : 'model-missing', ...facts },
+    {
+      canary_total: total,
+      canary_ttft: ttft,
+      canary_decode: total - ttft,
+      canary_rate: rate,
+      quota_left: quota && quota.left / quota.of,
+    },
   )
+}
+
+/** What is another model than the one that was asked for; a server that does not list its models is not doubted. */
+async function anotherModel(asking: Asking, answered: string): Promise<string | undefined> {
+  if (isSameModel(asking.model, answered)) return undefined
+  const listed = await modelsText(asking).catch(() => undefined)
+  if (listed === undefined || isListed(asking.model, listed) !== false) return undefined
+  return answered
+}
+
+async function modelsText(asking: Asking): Promise<string | undefined> {
+  const response = await exchange({
+    url: below(openaiBase(asking.endpoint.url), 'v1/models'),
+    headers: headersOf(asking.endpoint, asking.options),
+    signal: asking.signal,
+    dispatcher: asking.options.dispatcher,
+  })
+  const text = await wholeText(response, asking.signal)
+  return response.status === 200 ? text : undefined
 }
 
 /** To the end of the answer, or until one that ignores the limit of one token has said enough. */
 async function listen(asking: Asking, response: Response, heard: Heard, elapsed: () => number): Promise<void> {
+  const most = requestOf(asking).tokens + MORE_TOKENS
   for await (const event of events(lines(response, asking.signal))) {
     if ('comment' in event) {
       heard.comments += 1
@@ -100,9 +143,15 @@ async function listen(asking: Asking, response: Response, heard: Heard, elapsed:
     if (said.kind === 'other' || said.kind === 'frame') continue
     if (heard.other !== undefined && !heard.isCompletion) return
     // A token may have no text: the end of the answer is then the first that a user sees.
-    heard.ttft ??= elapsed()
-    heard.tokens += 1
-    if (said.kind === 'done' || heard.tokens >= MOST_TOKENS) return
+    const at = elapsed()
+    heard.ttft ??= at
+    if (said.kind === 'token') {
+      heard.last = at
+      heard.tokens += 1
+      addTo(heard.reply, said)
+      if (said.model !== undefined) heard.model ??= said.model
+    }
+    if (said.kind === 'done' || heard.tokens >= most) return
   }
 }
 

@@ -2,6 +2,10 @@ import { defined } from '../model/defined.ts'
 import type { Failure } from '../model/failure.ts'
 import type { CanaryFacts } from '../model/observation.ts'
 import { CanaryFailed } from './exchange.ts'
+import { isUsedUp } from './quota.ts'
+
+/** Anthropic's status for itself; others have taken it over. https://docs.claude.com/en/api/errors */
+const OVERLOADED = 529
 
 /** What a server says when it will not take one request more. "CUDA device busy" is a fault, not a queue. */
 const BUSY =
@@ -37,7 +41,7 @@ function saysBusy(words: string): boolean {
  * Whether an answer refuses for want of room: 429, 503 unless its words name another cause, any 5xx whose words say so.
  */
 function refusesForLoad(status: number, words: string): boolean {
-  if (status === 429) return true
+  if (status === 429 || status === OVERLOADED) return true
   if (status === 503) return !NOBODY.test(words) && !FAULT.test(words)
   return status >= 500 && saysBusy(words)
 }
@@ -77,9 +81,19 @@ export function saysModelMissing(body: string, words: string): boolean {
 
 /** What an answer other than 200 means. @param isMissing the caller takes it to say that the model is not there. */
 export function refusalOf({ status, headers }: Response, words: string, isMissing: boolean): Error {
-  if (refusesForLoad(status, words)) return new Refused(busyFacts(words, headers.get('retry-after')))
+  if (refusesForLoad(status, words)) {
+    const facts = busyFacts(words, headers.get('retry-after'))
+    return new Refused({ ...facts, ...refusalByHeaders(facts, status, headers) })
+  }
   if (refusesForMoney(status, words)) return new Refused({ ...busyFacts(words, null), refusal: 'own-limit' })
   return isMissing ? modelMissing(words) : new CanaryFailed(failureOfStatus(status, words))
+}
+
+/** Where the words do not say whose limit it is, status and headers may. */
+function refusalByHeaders({ refusal }: CanaryFacts, status: number, headers: Headers): Pick<CanaryFacts, 'refusal'> {
+  if (refusal !== undefined) return {}
+  if (status === OVERLOADED) return { refusal: 'overloaded' }
+  return status === 429 && isUsedUp(headers) ? { refusal: 'own-limit' } : {}
 }
 
 /** What an error inside a 200 stream means. @param isMissing as in {@link refusalOf}. */

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
+import { BACKENDS } from '../backends/backends.ts'
 import { suggest } from '../config/suggest.ts'
-import { BACKENDS } from '../model/backend.ts'
 import type { Failed, Fallible } from '../model/fallible.ts'
 
 /** One option: how it stands in the help, and what it does. `value` is an example of what follows it. */

@@ -1,5 +1,7 @@
 import { parseDuration } from '../config/duration.ts'
 import { parseConfig } from '../config/parse.ts'
+import { tlsProblems } from '../http/tls.ts'
+import { tlsSettings } from '../http/ways.ts'
 import { mask } from '../log.ts'
 import type { Backend } from '../model/backend.ts'
 import { type Config, ConfigError } from '../model/config.ts'
@@ -41,7 +43,7 @@ export async function invoke(backends: Backend | readonly Backend[], options: In
     return 1
   }
   const parsed = all.map((backend) => parseConfig(backend, process.env, { lambda: false }))
-  const problems = parsed.flatMap((one) => ('problems' in one ? one.problems : []))
+  const problems = parsed.flatMap((one) => ('problems' in one ? one.problems : tlsProblems(tlsSettings(one.config))))
   if (problems.length > 0) {
     console.error(new ConfigError([...new Set(problems)]).message)
     return 1

@@ -1,5 +1,6 @@
+import { BACKENDS } from '../backends/backends.ts'
 import { parseDuration } from '../config/duration.ts'
-import { BACKENDS, type Backend } from '../model/backend.ts'
+import type { Backend } from '../model/backend.ts'
 import { ConfigError } from '../model/config.ts'
 import type { Fallible } from '../model/fallible.ts'
 import { RecordingError } from '../recordings/entry.ts'

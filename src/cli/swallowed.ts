@@ -10,10 +10,10 @@ export type Flags = Readonly<Record<string, { value?: string }>>
  * @returns what to type instead; `undefined` where nothing was swallowed.
  */
 export function swallowed(command: string, flags: Flags, args: readonly string[], env: Variables): string | undefined {
-  // npx hands its flags on; what npm itself is told there is for npm.
-  if (env.npm_command === 'exec') return undefined
   const lost = Object.entries(env).flatMap(([name, value = '']) => {
     const flag = flagOf(name, Object.keys(flags))
+    // What npx was told for itself: `npx --yes --package=…`.
+    if (env.npm_command === 'exec' && (flag === 'yes' || flag === 'package')) return []
     const came = args.some((arg) => arg === `--${flag}` || arg.startsWith(`--${flag}=`))
     return flag === undefined || came || value === '' || value === 'false' ? [] : [{ flag, value }]
   })

@@ -1,4 +1,5 @@
-import { BACKENDS, type Backend, prefixOf } from '../model/backend.ts'
+import { BACKENDS } from '../backends/backends.ts'
+import { type Backend, prefixOf } from '../model/backend.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 

@@ -1,16 +1,25 @@
 import { type Backend, prefixOf } from '../model/backend.ts'
-import { type ChannelConfig, type Endpoint, NOTIFLY } from '../model/config.ts'
+import { type CanaryRequest, type ChannelConfig, type Endpoint, NOTIFLY } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
 import { type Credentials, metricsUrl } from './address.ts'
 import { namedChannels } from './channels.ts'
 import { type Environment, type Found, find, namesFor } from './environment.ts'
 import { readReach } from './reach.ts'
-import { type EndpointSetting, endpointSettings, PER_ENDPOINT } from './settings.ts'
+import { BARE_SETTINGS, type EndpointSetting, endpointSettings, PER_ENDPOINT } from './settings.ts'
 import type { Value } from './values.ts'
 
 type OwnSettings = Pick<
   Endpoint,
-  'model' | 'reach' | 'authorization' | 'timeout' | 'sloTtft' | 'gpuUrl' | 'flaps' | 'runbookUrl' | 'dashboardUrl'
+  | 'model'
+  | 'reach'
+  | 'authorization'
+  | 'timeout'
+  | 'sloTtft'
+  | 'canary'
+  | 'gpuUrl'
+  | 'flaps'
+  | 'runbookUrl'
+  | 'dashboardUrl'
 >
 
 const SCRAPE_TIMEOUT = 5_000
@@ -38,6 +47,7 @@ export function readEndpointSettings(
   const reach = has('TLS_CA') ? readReach(env, namesFor(backend, scopes, '')) : undefined
   return {
     ...defined({ reach }),
+    ...(canary && { canary: requestOf(first) }),
     model: first('MODEL', PER_ENDPOINT.MODEL)?.value,
     authorization: authorizationOf(env, backend, scopes, credentials),
     timeout: timeout ? (timeout.value ?? Number.POSITIVE_INFINITY) : canary ? CANARY_TIMEOUT : SCRAPE_TIMEOUT,
@@ -69,9 +79,24 @@ export function channelsFor(
   return namedChannels(env, name, env.texts.get(name) ?? '', channels)
 }
 
-/** The one setting that may stand for every backend, as those of rules may. */
+/** What the canary asks, and how often. */
+function requestOf(
+  first: <T>(name: EndpointSetting, setting: { value: Value<T> }) => Found<T> | undefined,
+): CanaryRequest {
+  const { CANARY_TOKENS, CANARY_PROMPT, CANARY_EXPECT, CANARY_BUDGET, CANARY_IDLE } = PER_ENDPOINT
+  return {
+    tokens: first('CANARY_TOKENS', CANARY_TOKENS)?.value ?? CANARY_TOKENS.fallback,
+    prompt: first('CANARY_PROMPT', CANARY_PROMPT)?.value ?? CANARY_PROMPT.fallback,
+    idle: first('CANARY_IDLE', CANARY_IDLE)?.value ?? CANARY_IDLE.fallback,
+    ...defined({
+      expect: first('CANARY_EXPECT', CANARY_EXPECT)?.value,
+      budget: first('CANARY_BUDGET', CANARY_BUDGET)?.value,
+    }),
+  }
+}
+
 function bareOf(setting: EndpointSetting): EndpointSetting[] {
-  return setting === 'SLO_TTFT' || setting === 'FLAPS' ? [setting] : []
+  return BARE_SETTINGS.has(setting) ? [setting] : []
 }
 
 /** The most specific of URL credentials, `_BEARER_TOKEN` and `_BASIC_AUTH`; two at the same level are a problem. */

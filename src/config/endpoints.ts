@@ -169,24 +169,9 @@ function isCanary(backend: Backend): boolean {
   return backend === 'ollama' || backend === 'openai'
 }
 
-const PORTS: Partial<Record<Backend, number>> = {
-  ollama: 11434,
-  dcgm: 9400,
-  sglang: 30000,
-  llamacpp: 8080,
-  tgi: 8080,
-  tei: 8080,
-  litellm: 4000,
-  epp: 9090,
-  triton: 8002,
-  lmdeploy: 23333,
-  mistralrs: 8080,
-  genai: 1064,
-  'ray-serve': 8080,
-}
-
 function exampleUrl(backend: Backend): string {
-  return `http://10.0.0.5:${PORTS[backend] ?? 8000}`
+  const port = backend === 'ollama' ? 11434 : TABLES[backend as ScrapedBackend]?.port
+  return `http://10.0.0.5:${port ?? 8000}`
 }
 
 function exampleOf(backend: Backend): string {

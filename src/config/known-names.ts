@@ -1,9 +1,10 @@
-import { BACKENDS, type Backend, prefixOf } from '../model/backend.ts'
+import { BACKENDS } from '../backends/backends.ts'
+import { type Backend, prefixOf } from '../model/backend.ts'
 import { RULE_IDS, rulesOf } from '../rules/rules.ts'
 import { isChannelVariable } from './channels.ts'
 import { type Environment, unquoted, variableOf } from './environment.ts'
 import { isForeign } from './foreign-names.ts'
-import { endpointSettings, GENERAL, RULE_ENDINGS } from './settings.ts'
+import { BARE_SETTINGS, endpointSettings, GENERAL, RULE_ENDINGS } from './settings.ts'
 import { editDistance, suggest } from './suggest.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
@@ -39,6 +40,7 @@ const EXACT: ReadonlySet<string> = new Set([
   'HEARTBEAT_WORKERS',
   'PUSH',
   ...ruleSettings(RULE_IDS),
+  ...BARE_SETTINGS,
   ...BACKENDS.flatMap((backend) => {
     const lists = backend === 'heartbeat-check' ? [] : ['ENDPOINTS', 'TARGETS']
     return [...lists, ...ownSettings(backend)].map((setting) => `${prefixOf(backend)}_${setting}`)

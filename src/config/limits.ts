@@ -7,15 +7,21 @@ import { failed, isFailed, type Value, value } from './values.ts'
 /** A number in the rule's unit; `on` is the rule's default limit. */
 export type Limit = number | 'on' | 'off'
 
+/** The limit that holds by default, or that `on` sets. */
+export function ownLimit({ limit, whenOn }: Pick<RuleSpec, 'limit' | 'whenOn'>): number | undefined {
+  return limit ?? whenOn
+}
+
 /** What a rule's `_LIMIT` may be: `off`, `on`, or a number that its measure can pass but does not always pass. */
 export function limitOf(id: RuleId): Value<Limit> {
   const spec = specOf(id)
   if (spec.unit === 'switch') return { ...value<Limit>('on or off', onOrOff), plain: true }
   const unit = UNITS[spec.unit]
-  const words = spec.limit === undefined ? 'off' : 'off, on'
+  const own = ownLimit(spec)
+  const words = own === undefined ? 'off' : 'off, on'
   const read = value<Limit>(`${words} or ${unit.mayBe}`, (text) => {
     const word = onOrOff(text)
-    if (word === 'on' && spec.limit === undefined) return failed(`has no limit of its own; write ${unit.mayBe}`)
+    if (word === 'on' && own === undefined) return failed(`has no limit of its own; write ${unit.mayBe}`)
     if (word) return word
     const n = unit.read(text)
     return typeof n === 'number' ? reachable(n, spec, unit) : n
@@ -64,10 +70,11 @@ export function clears(clear: number, limit: number, breach: RuleSpec['breach'])
  * A factor counts from 1, which is "no difference": 1.5 and 1.2 give 1.4 for a limit of 2.
  */
 export function scaledClear(spec: RuleSpec, limit: number): number | undefined {
-  if (spec.clear === undefined || spec.limit === undefined) return spec.clear
-  if (limit === spec.limit) return spec.clear
+  const own = ownLimit(spec)
+  if (spec.clear === undefined || own === undefined) return spec.clear
+  if (limit === own) return spec.clear
   const { zero = 0 } = UNITS[spec.unit]
-  return rounded(zero + ((limit - zero) * (spec.clear - zero)) / (spec.limit - zero))
+  return rounded(zero + ((limit - zero) * (spec.clear - zero)) / (own - zero))
 }
 
 /** Runs in a row and switches are clear by themselves; what is judged once for the whole run has no end. */

@@ -10,7 +10,7 @@ import { refuseMisspelt, takeOffQuotes } from './known-names.ts'
 import { readOutward } from './reach.ts'
 import { readWorkers } from './receiver.ts'
 import { GROUP_ITSELF, type RuleSettings, readRuleSettings, rulesBy } from './rule-settings.ts'
-import { GENERAL } from './settings.ts'
+import { type EndpointSetting, GENERAL } from './settings.ts'
 import { readStatePlace } from './state-place.ts'
 
 /**
@@ -150,17 +150,20 @@ function endpointsOf(
     const siblings = group === undefined ? 1 : (sizes.get(group) ?? 1)
     const own = readEndpointSettings(env, backend, scopes, credentials)
     const all = rulesOf(scopes, siblings)
-    const rules = own.sloTtft === undefined ? withoutObjective(all) : all
+    const rules = onlyWithSettings(all, own)
     return { name, group, url, ...own, rules, beat }
   })
 }
 
-const withoutSlo = new WeakMap<readonly Rule[], Rule[]>()
+const withoutRules = new Map<string, WeakMap<readonly Rule[], Rule[]>>()
 
-/** Made once for each list, which many endpoints share. */
-function withoutObjective(rules: Rule[]): Rule[] {
-  const known = withoutSlo.get(rules) ?? rules.filter(({ id }) => id !== 'slo')
-  withoutSlo.set(rules, known)
+/** Without the rules that judge by a setting that is not set. Made once for each list, which many endpoints share. */
+function onlyWithSettings(rules: Rule[], { sloTtft, canary }: Pick<Endpoint, 'sloTtft' | 'canary'>): Rule[] {
+  const off = [...(sloTtft === undefined ? ['slo'] : []), ...(canary?.expect ? [] : ['wrong_answer'])]
+  const lists = withoutRules.get(off.join()) ?? new WeakMap<readonly Rule[], Rule[]>()
+  withoutRules.set(off.join(), lists)
+  const known = lists.get(rules) ?? rules.filter(({ id }) => !off.includes(id))
+  lists.set(rules, known)
   return known
 }
 
@@ -191,6 +194,7 @@ function readGeneral(env: Environment) {
   for (const key of pingKeys(ping)) env.secrets.add(key)
   return {
     language: read(env, 'ALERT_LANGUAGE', GENERAL.ALERT_LANGUAGE),
+    timezone: read(env, 'TIMEZONE', GENERAL.TIMEZONE),
     pingUrl: ping?.href,
     logLevel: read(env, 'LOG_LEVEL', GENERAL.LOG_LEVEL),
     metrics: read(env, 'METRICS', GENERAL.METRICS),
@@ -226,6 +230,7 @@ function checkCanary(
   for (const endpoint of endpoints) {
     const own = (setting: string) => namesFor(backend, scopesOf(endpoint), setting)
     const set = (names: readonly string[]) => names.find((name) => isSet(env, name))
+    warnOfRequest(env, endpoint, { own: (setting) => set([...own(setting), setting]), load })
     for (const { id, limit } of endpoint.rules) {
       if (id === 'canary' && limit * 1_000 >= endpoint.timeout) {
         const limitName = set([...own('CANARY_LIMIT'), 'CANARY_LIMIT'])
@@ -239,6 +244,26 @@ function checkCanary(
       if (!load) env.warnings.add(`${limitName} has no effect unless CANARY_LOAD=yes: the canary loads no model`)
     }
   }
+}
+
+/** What is asked for in vain. @param own the variable that sets it. */
+function warnOfRequest(
+  env: Environment,
+  { canary, rules }: Endpoint,
+  { own, load }: { own: (setting: EndpointSetting) => string | undefined; load: boolean },
+): void {
+  if (canary === undefined) return
+  const [expect, prompt, tokens, idle] = (
+    ['CANARY_EXPECT', 'CANARY_PROMPT', 'CANARY_TOKENS', 'CANARY_IDLE'] as const
+  ).map(own)
+  if (canary.expect && prompt === undefined)
+    env.warnings.add(`${expect} is set and CANARY_PROMPT is not: the canary asks “${canary.prompt}”`)
+  if (canary.expect && tokens === undefined)
+    env.warnings.add(`${expect} is set and CANARY_TOKENS is not: the answer is cut after one token`)
+  if (canary.tokens === 1 && rules.some(({ id }) => id === 'canary_rate'))
+    env.warnings.add('CANARY_RATE_LIMIT has no effect unless CANARY_TOKENS is above 1: one token has no rate')
+  if (canary.idle === 'skip' && load)
+    env.warnings.add(`${idle}=skip has no effect with CANARY_LOAD=yes: the canary loads the model again`)
 }
 
 function neverReached(env: Environment, name: string, limit: number, cut: string, after: number): void {

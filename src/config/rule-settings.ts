@@ -3,7 +3,7 @@ import { defined } from '../model/defined.ts'
 import type { Rule } from '../model/rule.ts'
 import { RULE_IDS, type RuleId, rulesOf, specOf } from '../rules/rules.ts'
 import { type Environment, type Found, understand } from './environment.ts'
-import { clearOf, clears, criticalValueOf, type Limit, limitOf, scaledClear } from './limits.ts'
+import { clearOf, clears, criticalValueOf, type Limit, limitOf, ownLimit, scaledClear } from './limits.ts'
 import { RULE_ENDINGS, RULE_SETTINGS, type RuleEnding } from './settings.ts'
 import { suggest } from './suggest.ts'
 import type { Value } from './values.ts'
@@ -103,7 +103,8 @@ function ruleOf(env: Environment, id: RuleId, said: readonly Said[]): Rule | und
   const spec = specOf(id)
   const first = <E extends RuleEnding>(ending: E) => said.find((one) => one[ending] !== undefined)?.[ending] as Said[E]
   const limitSaid = first('LIMIT')
-  const limit = limitSaid?.value === 'on' || limitSaid?.value === undefined ? spec.limit : limitSaid.value
+  const word = limitSaid?.value
+  const limit = word === 'on' ? ownLimit(spec) : (word ?? spec.limit)
   if (limit === undefined || limit === 'off') return undefined
   const clearSaid = first('CLEAR')
   const clear = clearSaid ? clearSaid.value : scaledClear(spec, limit)

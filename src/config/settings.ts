@@ -2,7 +2,7 @@ import { type Backend, prefixOf } from '../model/backend.ts'
 import { defined } from '../model/defined.ts'
 import { RULE_IDS, rulesOf } from '../rules/rules.ts'
 import { address } from './address.ts'
-import { basicAuth, choice, duration, line, orOff, token, type Value, value, whole, yesOrNo } from './values.ts'
+import { basicAuth, choice, duration, failed, line, orOff, token, type Value, value, whole, yesOrNo } from './values.ts'
 
 /** One variable: what it may be, what holds without it, what it means. Times in milliseconds. */
 export interface Setting<T, D> {
@@ -29,6 +29,20 @@ const secretLine = asSecret(line('a token on one line', /^[\x21-\x7e]{1,4096}$/)
 const channelName = value('the name of a channel, small letters and digits', (text) =>
   /^[a-z0-9]+$/i.test(text) ? text.toLowerCase() : undefined,
 )
+const pattern: Value<RegExp> = value('a regular expression, such as \\b42\\b or /paris/i', (text) => {
+  const [, inside, flags] = /^\/(.+)\/([imsu]*)$/s.exec(text) ?? []
+  try {
+    return inside === undefined ? new RegExp(text, 'u') : new RegExp(inside, flags)
+  } catch (error) {
+    return failed(`is no regular expression: ${(error as Error).message.replace(/^.*\/: /, '')}`)
+  }
+})
+
+const requestsADay: Value<number> = value('a number of requests a day, such as 500/d', (text) => {
+  const n = Number(/^([1-9]\d{0,6})\s*\/\s*d(ay)?$/.exec(text)?.[1])
+  return Number.isNaN(n) ? undefined : n
+})
+
 const proxyAddress: Value<URL> = {
   ...value('the http address of a proxy, such as http://proxy.corp.example:3128', (text) => {
     const address = /^[a-z]+:\/\//i.test(text) ? text : `http://${text}`
@@ -40,6 +54,14 @@ const PROXY_MEANING = (scheme: string) =>
   `proxy by which \`${scheme}\` addresses are reached, the small letters of other tools too. Endpoints at loopback never go through it; at private addresses only with \`<BACKEND>_PROXY=yes\` (secret, if it holds a password)`
 const pemFile = line('the path of a PEM file', /^[^\p{Cc}]{1,4096}$/u)
 const SKIP_MEANING = 'any certificate is taken: an attacker on the way can read tokens; warned of at each start'
+/** Intl also takes offsets and abbreviations; a name follows summer time. */
+function zoneOf(text: string): string | undefined {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone && text
+  } catch {
+    return undefined
+  }
+}
 
 function setting<T, const D>(of: Value<T>, fallback: D, meaning: string, fallbackText?: string): Setting<T, D> {
   return { value: of, fallback, meaning, ...defined({ fallbackText }) }
@@ -66,6 +88,11 @@ export const GENERAL = {
   NOTIFLY_FALLBACK_TOKEN: setting(token, undefined, 'its app token (secret)'),
   NOTIFLY_MARKDOWN: setting(yesOrNo, false, 'messages as markdown'),
   ALERT_LANGUAGE: setting(choice(['en', 'ru']), 'en', 'language of the messages: `en` or `ru`'),
+  TIMEZONE: setting(
+    value('the name of a time zone, such as Europe/Berlin', zoneOf),
+    'UTC',
+    'zone of the times in messages, such as `Europe/Berlin`',
+  ),
   STATE_BUCKET: setting(
     line('the name of a bucket alone, such as queuebell-state', /^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/),
     undefined,
@@ -173,6 +200,36 @@ export const PER_ENDPOINT = {
     'the beginning of the same incident within two hours that is told as "comes and goes"; its further ends and beginnings are silent until it is calm, or bad, for an hour. `off`: each is told. A bare `FLAPS` is for all backends',
     '`3`',
   ),
+  CANARY_TOKENS: setting(
+    whole(1, 64),
+    1,
+    'tokens that a canary asks for. Above 1 it also measures how fast they come, for the rule `canary_rate`. A bare `CANARY_TOKENS` is for all backends',
+    '`1`',
+  ),
+  CANARY_PROMPT: setting(
+    line('a prompt on one line', /^[^\p{Cc}]{1,1000}$/u),
+    'Hi',
+    'what a canary asks; also bare',
+    '`Hi`',
+  ),
+  CANARY_EXPECT: setting(
+    pattern,
+    undefined,
+    'a regular expression that the answer must match (`/…/i` for any letter case), for the rule `wrong_answer`; `CANARY_TOKENS` must be enough for it. Also bare',
+    'off',
+  ),
+  CANARY_BUDGET: setting(
+    requestsADay,
+    undefined,
+    'requests that canaries may send to one endpoint in a day of UTC, spread over it; also bare',
+    'one at each run',
+  ),
+  CANARY_IDLE: setting(
+    choice(['ask', 'skip']),
+    'ask',
+    '`skip`: a model that nobody else has used since our last canary is not asked again, so that Ollama lets it leave the memory as if nobody watched; also bare',
+    '`ask`',
+  ),
   RUNBOOK_URL: setting(link, undefined, 'opened by a tap on the message'),
   DASHBOARD_URL: setting(link, undefined, 'the same, where no runbook is set'),
   PUSH: setting(
@@ -209,6 +266,16 @@ export const CHANNEL = {
     'name of the channel that takes what this one could not take; unless `PUSH` names it, it gets nothing else',
   ),
 } as const
+/** Those that may stand for every backend, as the settings of rules may. */
+export const BARE_SETTINGS: ReadonlySet<EndpointSetting> = new Set([
+  'SLO_TTFT',
+  'FLAPS',
+  'CANARY_TOKENS',
+  'CANARY_PROMPT',
+  'CANARY_EXPECT',
+  'CANARY_BUDGET',
+  'CANARY_IDLE',
+])
 
 /** What follows a rule's name in its variables. `LIMIT` and `CLEAR` are read by `limits.ts`: they depend on the rule's unit. */
 export const RULE_SETTINGS = {
@@ -231,8 +298,14 @@ export function endpointSettings(backend: Backend): EndpointSetting[] {
   const tls = ['TLS_CA', 'TLS_CERT', 'TLS_KEY', 'TLS_SKIP_VERIFY', 'PROXY'] as const
   const all = ['BEARER_TOKEN', 'BASIC_AUTH', 'TIMEOUT', 'FLAPS', ...tls, ...links] as const
   if (backend === 'dcgm') return [...all]
+  const canary =
+    backend === 'ollama'
+      ? (['CANARY_TOKENS', 'CANARY_PROMPT', 'CANARY_EXPECT', 'CANARY_BUDGET', 'CANARY_IDLE'] as const)
+      : backend === 'openai'
+        ? (['CANARY_TOKENS', 'CANARY_PROMPT', 'CANARY_EXPECT', 'CANARY_BUDGET'] as const)
+        : []
   const objective = rulesOf(backend).includes('slo') ? (['SLO_TTFT'] as const) : []
-  return ['MODEL', 'GPU_URL', ...objective, ...all]
+  return ['MODEL', 'GPU_URL', ...canary, ...objective, ...all]
 }
 
 /**

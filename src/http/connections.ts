@@ -95,6 +95,17 @@ export function answersFor(url: string, dispatcher: unknown): string | undefined
   return proxy && new URL(proxy).host
 }
 
+/** A gateway's own statuses: the server behind it did not write them. */
+export function isGateway(status: number): boolean {
+  return status === 502 || status === 504
+}
+
+/** Whether a proxy stands between us and an address. @param dispatcher from {@link openDispatcher}. */
+export function isProxied(url: string, dispatcher: unknown): boolean {
+  const { proxyFor } = Object(dispatcher) as { proxyFor?: (url: string) => string | undefined }
+  return proxyFor?.(url) !== undefined
+}
+
 /** `https:` goes through a tunnel, `http:` is handed to the proxy, as proxies expect: few let a tunnel lead to other ports than 443. */
 function proxied(uri: string, tls: TlsOptions | undefined): ProxyAgent {
   return new ProxyAgent({

@@ -3,11 +3,11 @@ import { defined } from '../model/defined.ts'
 import type { Failure } from '../model/failure.ts'
 import type { Fallible } from '../model/fallible.ts'
 import { chunksOf, discard } from './body.ts'
-import { answersFor, MAX_BYTES } from './connections.ts'
+import { answersFor, isGateway, MAX_BYTES } from './connections.ts'
 import { withDeadline } from './deadline.ts'
 import { watchGzipEnd } from './gzip-end.ts'
 import { failureOf } from './network-failure.ts'
-import { withScheme } from './scheme.ts'
+import { tlsRefusal, withTls } from './scheme.ts'
 import { serverWords } from './server-words.ts'
 
 export interface GetOptions {
@@ -69,7 +69,7 @@ async function getUntil(signal: AbortSignal, url: string, options: GetOptions): 
     if (signal.aborted) return { ok: false, failure: { kind: 'timeout' } }
     const failure = failureOf(error, headersOf !== undefined)
     if (failure.kind === 'cut' && headersOf) return { ok: false, failure: twoLengths(headersOf) ?? failure }
-    return { ok: false, failure: await withScheme(url, failure, signal) }
+    return { ok: false, failure: await withTls(url, failure, { signal, dispatcher: options.dispatcher }) }
   }
 }
 
@@ -118,8 +118,9 @@ async function refusal(
 ): Promise<Failure> {
   const { status } = response
   const detail = await serverWords(response, secretsOf(headers))
-  // A gateway's own statuses: the server behind it did not write them.
-  if (proxy !== undefined && (status === 502 || status === 504))
+  const tls = proxy === undefined ? tlsRefusal(status, detail) : undefined
+  if (tls !== undefined) return tls
+  if (proxy !== undefined && isGateway(status))
     return { kind: 'proxy', status, detail: [proxy, detail].filter(Boolean).join(': ') }
   const kind: Failure['kind'] =
     status === 401 || status === 403 ? 'not-authorised' : status === 404 ? 'not-found' : 'http'

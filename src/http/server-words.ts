@@ -18,9 +18,13 @@ export async function serverWords(response: Response, secrets: readonly string[]
 
 /** {@link serverWords} of a text that is here already. */
 export function toWords(text: string, secrets: readonly string[]): string | undefined {
-  const words = oneLine(mask(fromJson(text) ?? fromHtml(text) ?? text, secrets))
+  const said = mask(fromJson(text) ?? fromHtml(text) ?? text, secrets).replace(PERSONAL, '***')
+  const words = sayOnOneLine(said)
   return words === '' ? undefined : words
 }
+
+/** Keys, what remains of them where they are shortened, their hashes, and addresses of people: proxies name whom they refuse. */
+const PERSONAL = /\bsk-[\w.-]{3,}|\b[0-9a-f]{40,}\b|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+/g
 
 /** The beginning of a body as text, as far as it comes in time. What is left of it is let go of. Never throws. */
 export async function opening(
@@ -81,7 +85,7 @@ function fromHtml(text: string): string | undefined {
 }
 
 /** Control characters, line and paragraph separators, and marks that turn or hide text, become blanks; cut between characters. */
-function oneLine(text: string): string {
+export function sayOnOneLine(text: string): string {
   const clean = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu, ' ').trim()
   // Twice as many units hold more characters than are kept, if there are more.
   const characters = [...clean.slice(0, MOST_CHARACTERS * 2 + 2)]

@@ -7,6 +7,7 @@ import { en } from './en.ts'
 import { endpointMessage } from './endpoint-message.ts'
 import { type Draft, fitBody, MAX_BYTES } from './fit.ts'
 import { isOutage, isOver } from './group.ts'
+import { clockIn } from './number-format.ts'
 import { outageMessage } from './outage-message.ts'
 import { ru } from './ru.ts'
 import { sanitizeAll } from './sanitize.ts'
@@ -19,6 +20,8 @@ export interface ComposeOptions {
   link(endpoint: string): string | undefined
   /** Epoch milliseconds: clock times of another day carry their date. */
   now: number
+  /** Of clock times; UTC by default. */
+  timezone?: string | undefined
   /** Most bytes of UTF-8 for the body; 4,096 by default and at most. */
   maxBytes?: number
 }
@@ -30,7 +33,7 @@ const OVER_PRIORITY = 4
 /** Writes the message of one group (see `group`): a title of one line and at most 80 characters, a body of at most 12 lines and 4,096 bytes that is never empty. */
 export function compose(group: readonly Notification[], language: Language, options: ComposeOptions): Message {
   const notifications = worstFirst(oneEach(group))
-  const draft = draftOf(notifications, CATALOGUES[language], options)
+  const draft = draftOf(notifications, catalogueIn(language, options.timezone), options)
   const body = fitBody(draft.lines, Math.min(options.maxBytes ?? MAX_BYTES, MAX_BYTES), options.markdown)
   const [worst] = notifications
   const link = worst?.endpoint === undefined ? undefined : options.link(worst.endpoint)
@@ -43,6 +46,15 @@ export function compose(group: readonly Notification[], language: Language, opti
   })
 }
 
+const LOCALES: Record<Language, string> = { en: 'en-GB', ru: 'ru-RU' }
+
+/** A language's texts with its times in a zone. */
+function catalogueIn(language: Language, zone = 'UTC'): Catalogue {
+  const catalogue = CATALOGUES[language]
+  if (zone === 'UTC') return catalogue
+  return { ...catalogue, format: { ...catalogue.format, clock: clockIn(LOCALES[language], zone) } }
+}
+
 function draftOf(notifications: readonly Notification[], catalogue: Catalogue, options: ComposeOptions): Draft {
   // A group that is gone says so for its replicas; several that an outage took are told as that outage.
   const pools = notifications.filter(({ rule }) => rule === 'pool')
@@ -53,7 +65,7 @@ function draftOf(notifications: readonly Notification[], catalogue: Catalogue, o
   const sanitized = sanitizeAll(told, options.markdown)
   if (isOutage(told)) return outageMessage(sanitized, catalogue, options.now)
   const endpoints = new Set(notifications.map(({ endpoint }) => endpoint)).size
-  return endpoints > 1 ? digest(sanitized, catalogue, options.now) : endpointMessage(sanitized, catalogue, options.now)
+  return endpoints > 1 ? digest(sanitized, catalogue) : endpointMessage(sanitized, catalogue, options.now)
 }
 
 /**

@@ -21,12 +21,21 @@ export function contextLines(notifications: readonly Notification[], main: Notif
   }
   lines.push(lineOf(context?.partlyOut && catalogue.line.partlyOut(context.partlyOut), 5))
   if (context?.canary && isCanaryRule(main)) {
+    if (main.rule === 'canary') lines.push(lineOf(phasesLine(context, catalogue), 2))
     if (main.rule !== 'cold_load') lines.push(lineOf(catalogue.canary[context.canary.status], 5))
-    lines.push(lineOf(context.canary.requestId && catalogue.line.requestId(context.canary.requestId), 7))
   }
   if (context) lines.push(lineOf(sparkOf(context, main, catalogue), 4))
   for (const [index, text] of todosOf(main, catalogue).entries()) lines.push(lineOf(text, index === 0 ? 1 : 4))
+  const id = isCanaryRule(main) ? context?.canary?.requestId : undefined
+  lines.push(lineOf(id && catalogue.line.requestId(id), 7))
   return lines.filter((line) => line !== undefined)
+}
+
+/** Only of the canary that waited: of one that got no answer the numbers are older. */
+function phasesLine({ numbers }: AlertContext, catalogue: Catalogue): string | undefined {
+  const { canary_wait: wait, canary_load: load, canary_prefill: prefill } = numbers
+  const { canary_ttft: ttft, canary_decode: decode } = numbers
+  return catalogue.line.phases(defined({ wait, load, prefill, ttft, decode }))
 }
 
 /** For rules about an engine's work the verdict, the trend and the other numbers say something. */
@@ -88,7 +97,9 @@ function otherNumbers(
   main: Notification,
   { numbers, kvAt, atLeast, noProgress }: AlertContext,
 ): OtherNumbers {
-  const told = new Set<DerivedSignal>(notifications.flatMap(({ rule }) => ruleNamed(rule)?.tells ?? []))
+  const told = new Set<DerivedSignal>(
+    notifications.flatMap((one) => [one, ...(one.symptoms ?? [])]).flatMap(({ rule }) => ruleNamed(rule)?.tells ?? []),
+  )
   if (notifications.length > 0 && hasRoomSaid(main)) told.add('kv_cache')
   const isStill = noProgress === true || (main.rule === 'stalled' && notifications.length > 0)
   const untold = (name: DerivedSignal) => (told.has(name) ? undefined : numbers[name])

@@ -1,5 +1,7 @@
 import type { Verdict } from '../model/notification.ts'
 import { adviceEn } from './en/advice.ts'
+import { briefsEn } from './en/briefs.ts'
+import { canaryRulesEn } from './en/canary-rules.ts'
 import { engineRulesEn } from './en/engine-rules.ts'
 import { failuresEn } from './en/failures.ts'
 import { faultRulesEn } from './en/fault-rules.ts'
@@ -7,7 +9,7 @@ import { hardwareRulesEn } from './en/hardware-rules.ts'
 import { inner, n } from './en/phrases.ts'
 import { serverRulesEn } from './en/server-rules.ts'
 import { xidsEn } from './en/xids.ts'
-import type { Catalogue, OtherNumbers } from './texts.ts'
+import type { Catalogue, OtherNumbers, Phases } from './texts.ts'
 
 const SIGNALS: Readonly<Record<string, string>> = {
   waiting: 'requests waiting',
@@ -35,6 +37,8 @@ const SIGNALS: Readonly<Record<string, string>> = {
   gpu_remap_failed: 'row remap failures',
   gpu_remapped_rows: 'remapped memory rows',
   gpu_throttle: 'reasons of the clocks',
+  canary_rate: 'tokens a second of the canary',
+  quota_left: 'share of the rate limit that is left',
   vram_share: 'share in GPU memory',
   observer_degraded: 'observer state',
   upstream_health: 'upstream health',
@@ -119,7 +123,15 @@ const withDetail = (detail: string | undefined) => (detail === undefined ? '' : 
 
 export const en: Catalogue = {
   format: n,
-  rules: { ...engineRulesEn, ...serverRulesEn, ...faultRulesEn, ...hardwareRulesEn },
+  rules: { ...engineRulesEn, ...serverRulesEn, ...canaryRulesEn, ...faultRulesEn, ...hardwareRulesEn },
+  briefs: briefsEn,
+  lots: {
+    waiting: 'Queue',
+    growth: 'Queue growing',
+    kv_cache: 'KV cache full',
+    ttft: 'First token late',
+    stalled: 'No progress',
+  },
   failures: failuresEn,
   verdicts: {
     'load-grew': loadGrew,
@@ -139,6 +151,9 @@ export const en: Catalogue = {
     busy: undefined,
     'model-missing': undefined,
     skipped: 'Our own request was not sent: the queue is known to be deep.',
+    idle: 'Nobody else uses the model, so it was not asked and may leave the memory.',
+    'over-budget': 'Our own request was not sent: the requests of the day are spread over it.',
+    'backing-off': 'Our own request was not sent: the server was over its limit, and more would add to that.',
     parked: 'A gateway holds our own request and only keeps the connection alive.',
     failed: undefined,
   },
@@ -153,9 +168,7 @@ export const en: Catalogue = {
     limitChanged: (headline) => `Limit changed, no longer: “${headline}”`,
     idle: (headline) => `Over for lack of traffic: “${headline}”`,
     late: (headline) => `Was: “${headline}”`,
-    digest: (worse, over) =>
-      over === 0 ? `Trouble at ${endpoints(worse)}` : `Trouble at ${endpoints(worse)}, over at ${n.count(over)}`,
-    digestOver: (over) => `Over at ${endpoints(over)}`,
+    lot: (what, count, of, names) => `${what} at ${n.count(count)}${of > count ? ` of ${n.count(of)}` : ''}: ${names}`,
     allDown: (count) => `${all(count)} unreachable from the watcher`,
     allFail: (count, headline) => `${all(count)}: ${inner(headline)}`,
     allUp: (count) => `${all(count)} answer again`,
@@ -182,22 +195,22 @@ export const en: Catalogue = {
       `Began ${often(times)} since ${since}, ${n.lasted(bad)} of trouble in all${withDetail(detail)}. Calm for an hour.`,
     ended: {
       clear: undefined,
-      idle: 'No traffic for 15 minutes: closed as idle, not seen to be better.',
+      idle: 'No traffic for 15 minutes: closed for lack of traffic; recovery not confirmed.',
       restarted: 'It ended because the server restarted: what was waiting is lost.',
       forgotten:
         'The exporter restarted or no longer shows it, so that nothing is known. Look at the GPU by hand (nvidia-smi, dmesg).',
       'limit-changed': 'By the limit that is set now it is no breach.',
     },
     was: (from, to, ms, detail) =>
-      `Was from ${from} to ${to} (${n.lasted(ms)})${withDetail(detail)}. Told late: the push server was away.`,
+      `Lasted from ${from} to ${to} (${n.lasted(ms)})${withDetail(detail)}. Reported late: the push server was unreachable.`,
     wasOften: (times, from, to, detail) =>
-      `Happened ${often(times)} between ${from} and ${to}${withDetail(detail)}. Told late: the push server was away.`,
+      `Happened ${often(times)} between ${from} and ${to}${withDetail(detail)}. Reported late: the push server was unreachable.`,
     over: (sign, over, ms) => `${sign} ${over} (after ${n.lasted(ms)}).`,
     lateLine: (headline, from, to, times) =>
       times === undefined
-        ? `🕓 Was from ${from} to ${to}: “${headline}”.`
+        ? `🕓 Lasted from ${from} to ${to}: “${headline}”.`
         : `🕓 Happened ${often(times)} between ${from} and ${to}: “${headline}”.`,
-    maybeSent: '(Perhaps a repetition: the answer to the first push was lost.)',
+    maybeSent: '(Possible duplicate: the push server did not confirm the first one.)',
     says: (who, text) => `${who === 'worker' ? 'Worker' : 'Server'} says: “${text}”`,
     pointsTo: (address) => `It points to ${address}`,
     subject: (subject, text) => `${subject}: ${inner(text)}`,
@@ -207,9 +220,21 @@ export const en: Catalogue = {
     since: (clock) => `Since ${clock}.`,
     allDown: (cause, clock) => `Since ${clock} none of them gives a usable answer: ${cause}.`,
     allUp: (lasted) => `There was no usable answer for ${lasted}; nothing is known of that time.`,
+    phases,
     requestId: (id) => `X-Request-Id: ${id}`,
   },
   test: { title: '🔔 Queuebell: test', body: (backend) => `A test push of ${backend}. Nothing is wrong.` },
+}
+
+function phases({ wait, load, prefill, decode, ttft }: Phases): string | undefined {
+  const parts = [
+    wait === undefined ? undefined : `waiting ${n.seconds(wait)}`,
+    load === undefined ? undefined : `loading ${n.seconds(load)}`,
+    prefill === undefined ? undefined : `reading ${n.seconds(prefill)}`,
+    ttft === undefined ? undefined : `waiting and reading ${n.seconds(ttft)}`,
+    decode === undefined ? undefined : `writing ${n.seconds(decode)}`,
+  ].filter((part) => part !== undefined)
+  return parts.length < 2 ? undefined : `Where it went: ${parts.join(', ')}.`
 }
 
 function often(times: number): string {

@@ -3,10 +3,21 @@ import type { Notification, Symptom } from '../model/notification.ts'
 import { ruleNamed, signOf } from '../rules/rules.ts'
 import { contextLines, contextLinesAfter } from './context-lines.ts'
 import { type Draft, fitTitle, type Line } from './fit.ts'
+import { shortGpu } from './gpu-name.ts'
 import { isOver } from './group.ts'
-import { inner } from './number-format.ts'
+import { capital, inner } from './number-format.ts'
 import type { Sanitized } from './sanitize.ts'
-import { detailOf, headlineOf, isCanary, isCanaryRule, lengthOf, nowOf, ofSubject, textsOf } from './sentence.ts'
+import {
+  briefOf,
+  detailOf,
+  headlineOf,
+  isCanary,
+  isCanaryRule,
+  lengthOf,
+  nowOf,
+  ofSubject,
+  textsOf,
+} from './sentence.ts'
 import type { Catalogue } from './texts.ts'
 
 /** A push this long after its notification says when it was true. Milliseconds. */
@@ -25,7 +36,10 @@ export function endpointMessage(sanitized: Sanitized, catalogue: Catalogue, now:
   const rest = isOver(main) ? contextLinesAfter(main, catalogue) : contextLines(sanitized.body, main, catalogue)
   const repeated = sanitized.body.some(({ maybeSent }) => maybeSent)
   const maybe: Line[] = repeated ? [{ text: catalogue.line.maybeSent, rank: 2 }] : []
-  return { title: titleOf(named, catalogue), lines: [...first, ...beside, ...rest, ...address(main), ...maybe] }
+  return {
+    title: titleOf(named, catalogue),
+    lines: [...first, ...beside, ...rest, ...address(main), ...maybe, ...uuids(sanitized.body)],
+  }
 }
 
 /** What else fires of the incident, as notifications of their own would tell it. */
@@ -38,36 +52,37 @@ function ofSymptom(main: Notification, symptom: Symptom): Notification {
   return { ...defined({ endpoint, context }), ...symptom, id, incident, reason: 'fired', priority, at, firedAt }
 }
 
+/** The endpoint and the figure first: a phone shows 40 characters. */
 function titleOf(notification: Notification, catalogue: Catalogue): string {
-  const { rule, reason, endpoint, subject, context, at, firedAt } = notification
-  const sign = signOf(rule)
-  const headline = headlineOf(notification, catalogue)
+  const { rule, reason, endpoint, subject, subjectName, context, at, firedAt, flaps } = notification
   // For the watcher itself it is the function.
   const place = endpoint ?? context?.backend ?? (rule === 'gap' ? subject : undefined)
-  const inBrackets = subject === undefined || place === subject ? context?.model : shortGpu(subject)
-  const titled = (sign: string, text: string) => fitTitle(sign, text, place, inBrackets)
+  const gpu = shortGpu(subjectName) ?? (subject === undefined || place === subject ? undefined : shortUuid(subject))
+  const brief = gpu === undefined ? briefOf(notification, catalogue) : `${gpu}: ${briefOf(notification, catalogue)}`
+  const titled = (sign: string, text: string) =>
+    fitTitle(sign, place === undefined ? capital(text) : inner(text), place)
+  const { title, format } = catalogue
   switch (reason) {
     case 'fired':
     case 'told-once':
-      return titled(sign, notification.flaps ? catalogue.title.comesAndGoes(headline) : headline)
+      return titled(signOf(rule), flaps ? title.comesAndGoes(brief) : brief)
     case 'worse':
-      return titled(sign, catalogue.title.worse(headline))
+      return titled(signOf(rule), title.worse(brief))
     case 'repeated':
-      return titled(
-        sign,
-        catalogue.title.repeated(textsOf(rule, catalogue).still ?? headline, catalogue.format.lasted(at - firedAt)),
-      )
+      return titled(signOf(rule), title.repeated(brief, format.lasted(at - firedAt)))
     case 'late':
-      return titled('🕓', catalogue.title.late(headline))
-    case 'resolved':
-      return titled(...endOf(notification, catalogue))
+      return titled('🕓', title.late(inner(headlineOf(notification, catalogue))))
+    case 'resolved': {
+      const [sign, text] = endOf(notification, catalogue)
+      return titled(sign, gpu === undefined ? inner(text) : `${gpu}: ${inner(text)}`)
+    }
     default:
       return reason satisfies never
   }
 }
 
 /** Sign and words for what is over. Ended by a restart, or closed for lack of traffic, it is not known to be well. */
-function endOf(notification: Notification, catalogue: Catalogue): [sign: string, text: string] {
+export function endOf(notification: Notification, catalogue: Catalogue): [sign: string, text: string] {
   const headline = headlineOf(notification, catalogue)
   if (notification.flaps) return ['✅', catalogue.title.cameAndWent(headline, notification.flaps.times)]
   if (notification.ended === 'restarted') return ['🔄', catalogue.title.restarted(headline)]
@@ -78,7 +93,7 @@ function endOf(notification: Notification, catalogue: Catalogue): [sign: string,
 }
 
 /** `GPU-5fd4f087`: the start of a UUID is enough for a title; the body has all of it. */
-function shortGpu(subject: string): string {
+function shortUuid(subject: string): string {
   return subject.replace(/^((?:GPU|MIG)-[0-9a-f]{8})-[0-9a-f-]{27}/, '$1')
 }
 
@@ -166,8 +181,16 @@ export function besideLine(notification: Notification, catalogue: Catalogue, now
   return `${signOf(notification.rule)} ${nowOf(notification, catalogue)}`
 }
 
-/** A worker has no address: its name in the title is all there is. */
+/** The model and the address; a worker has neither: its name in the title is all there is. */
 function address({ context }: Notification): Line[] {
-  const shown = context?.url && context.backend !== 'heartbeat-check' ? context.url : undefined
-  return shown === undefined ? [] : [{ text: shown, rank: 2 }]
+  if (!context || context.backend === 'heartbeat-check') return []
+  const model: Line[] = context.model && context.backend !== 'dcgm' ? [{ text: context.model, rank: 5 }] : []
+  return [...model, ...(context.url ? [{ text: context.url, rank: 2 }] : [])]
+}
+
+/** The whole UUIDs of the GPUs that the message names by their numbers. */
+function uuids(notifications: readonly Notification[]): Line[] {
+  const named = notifications.filter(({ subject, subjectName }) => subject !== undefined && shortGpu(subjectName))
+  const texts = named.map(({ subject, subjectName }) => `${subjectName}: ${subject}`)
+  return texts.length === 0 ? [] : [{ text: [...new Set(texts)].join('; '), rank: 3 }]
 }

@@ -53,9 +53,14 @@ export function tlsTrouble({ code = '' }: Failure): TlsTrouble {
   return 'other'
 }
 
-/** Settings of a backend by their full names: `BEARER_TOKEN` as `VLLM_BEARER_TOKEN`. */
+/** Settings of a backend by their full names: `TLS_CA` as `VLLM_TLS_CA`, `<BACKEND>_BASIC_AUTH` as `VLLM_BASIC_AUTH`. */
 export function withPrefix(text: string, backend: Backend | undefined): string {
-  return backend === undefined ? text : text.replace(OWN_SETTING, `${prefixOf(backend)}_$&`)
+  return backend === undefined ? text : underPrefix(text, prefixOf(backend))
+}
+
+/** The same by the beginning of their names: `NOTIFLY`, `PUSH_TEAM`. */
+export function underPrefix(text: string, prefix: string): string {
+  return text.replace(OWN_SETTING, `${prefix}_$&`).replaceAll('<BACKEND>', prefix)
 }
 
 const OWN_SETTING = /(?<![A-Z_>])(BEARER_TOKEN|BASIC_AUTH|TLS_CA|TLS_CERT|TLS_KEY|ENDPOINTS)(?![A-Z_])/g

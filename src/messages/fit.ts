@@ -27,25 +27,14 @@ export function fitBody(lines: readonly Line[], maxBytes: number, markdown: bool
   return cutBytes(join(), maxBytes)
 }
 
-/**
- * `🐌 Queue is growing: chat/a (llama-3.1-8b)` within 80 UTF-16 units. When it is too long, the model gives way first:
- * its part after the last slash, cut, left out; then the place is cut, then the headline.
- */
-export function fitTitle(sign: string, headline: string, place: string | undefined, model: string | undefined): string {
-  const start = `${sign} ${headline}`
-  if (place === undefined) return cutText(start, MAX_TITLE)
-  const roomForPlace = Math.max(MAX_TITLE - start.length - 2, 20)
-  const end = `: ${cutText(place, roomForPlace)}`
-  const base = cutText(start, MAX_TITLE - end.length) + end
-  return base + fitModel(model, MAX_TITLE - base.length - 3)
-}
+/** Of a title, what the name of an endpoint may take when both are long. UTF-16 units. */
+const LONG_PLACE = 40
 
-function fitModel(model: string | undefined, room: number): string {
-  if (model === undefined) return ''
-  const short = model.slice(model.lastIndexOf('/') + 1) || model
-  if (model.length <= room) return ` (${model})`
-  if (short.length <= room) return ` (${short})`
-  return room >= 8 ? ` (${cutText(short, room)})` : ''
+/** `🐌 chat/a: 42 waiting (limit 20)` within 80 UTF-16 units; when it is too long, the end of the place is cut, then that of the text. */
+export function fitTitle(sign: string, text: string, place?: string): string {
+  if (place === undefined) return cutText(`${sign} ${text}`, MAX_TITLE)
+  const room = Math.max(LONG_PLACE, MAX_TITLE - sign.length - text.length - 3)
+  return cutText(`${sign} ${cutText(place, room)}: ${text}`, MAX_TITLE)
 }
 
 /** Cuts to at most `max` UTF-16 units, between graphemes; `…` stands for what was cut. */

@@ -28,7 +28,7 @@ export interface NumberFormat {
   rate(value: number): string
   /** `3`, `1.5`, for "times". */
   times(value: number): string
-  /** `14:05 UTC`, with the day when it is not the day of `now`. Epoch milliseconds. */
+  /** `14:05 UTC`, with the day when it is not the day of `now`, in the zone of the messages. Epoch milliseconds. */
   clock(at: number, now: number): string
   /** The form that goes with a count. */
   plural(value: number, forms: PluralForms): string
@@ -48,9 +48,6 @@ export function numberFormat(locale: string, units: Units): NumberFormat {
     [0, 1, 2].map((digits) => new Intl.NumberFormat(locale, { maximumFractionDigits: digits })),
   )
   const rules = once(() => new Intl.PluralRules(locale))
-  const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' } as const
-  const clock = once(() => new Intl.DateTimeFormat(locale, time))
-  const dated = once(() => new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' }))
   const write = (value: number, digits = 0) => (formats()[digits] ?? formats()[0])?.format(value) ?? String(value)
   const decimals = (value: number) => (Math.abs(value) < 9.95 ? 1 : 0)
   const seconds = (value: number): string => {
@@ -92,14 +89,22 @@ export function numberFormat(locale: string, units: Units): NumberFormat {
         : longer(Math.round(ms / 60_000)),
     rate: (value) => `${write(value, value < 0.095 ? 2 : decimals(value))}${units.perSecond}`,
     times: (value) => write(value, value < 9.95 ? 1 : 0),
-    clock: (at, now) => {
-      const sameDay = Math.floor(at / 86_400_000) === Math.floor(now / 86_400_000)
-      return `${sameDay ? '' : `${dated().format(at)} `}${clock().format(at)} UTC`
-    },
+    clock: clockIn(locale, 'UTC'),
     plural: (value, forms) => {
       const form = rules().select(Math.abs(value))
       return (form === 'one' || form === 'few' || form === 'many' ? forms[form] : undefined) ?? forms.other
     },
+  }
+}
+
+/** Times of day as a language writes them, with the zone's short name: `14:05 UTC`, `15:05 CET`. @param zone such as `Europe/Berlin`. */
+export function clockIn(locale: string, zone: string): NumberFormat['clock'] {
+  const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: zone, timeZoneName: 'short' } as const
+  const clock = once(() => new Intl.DateTimeFormat(locale, time))
+  const dated = once(() => new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: zone }))
+  return (at, now) => {
+    const [day, today] = [dated().format(at), dated().format(now)]
+    return `${day === today ? '' : `${day} `}${clock().format(at)}`
   }
 }
 

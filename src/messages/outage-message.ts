@@ -1,3 +1,4 @@
+import { prefixOf } from '../model/backend.ts'
 import type { Failure } from '../model/failure.ts'
 import { say } from './context-lines.ts'
 import { cutText, type Draft, fitTitle, type Line } from './fit.ts'
@@ -22,7 +23,7 @@ export function outageMessage(sanitized: Sanitized, catalogue: Catalogue, now: n
   const maybe: Line[] = sanitized.body.some(({ maybeSent }) => maybeSent) ? [{ text: line.maybeSent, rank: 2 }] : []
   if (first.reason === 'resolved') {
     return {
-      title: fitTitle('✅', title.allUp(all), undefined, undefined),
+      title: fitTitle('✅', title.allUp(all)),
       lines: [{ text: line.allUp(format.lasted(Math.max(...sanitized.body.map(lengthOf)))), rank: 0 }, list, ...maybe],
     }
   }
@@ -33,10 +34,12 @@ export function outageMessage(sanitized: Sanitized, catalogue: Catalogue, now: n
   const headline = isAway
     ? title.allDown(all)
     : title.allFail(all, texts.headline(named.failure ?? failure, isCanary(first)))
-  const todo = isNetwork ? say({ key: 'own-network' }, catalogue) : texts.todo(failure, isCanary(first))
+  const todo = isNetwork
+    ? say({ key: 'own-network' }, catalogue)
+    : texts.todo(failure, isCanary(first), first.context && prefixOf(first.context.backend))
   const cause = line.allDown(texts.words(failure, isCanary(first)), format.clock(first.firedAt, now))
   return {
-    title: fitTitle('📡', headline, undefined, undefined),
+    title: fitTitle('📡', headline),
     lines: [{ text: cause, rank: 0 }, { text: todo, rank: 1 }, list, ...maybe],
   }
 }

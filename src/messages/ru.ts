@@ -1,5 +1,7 @@
 import type { Verdict } from '../model/notification.ts'
 import { adviceRu } from './ru/advice.ts'
+import { briefsRu } from './ru/briefs.ts'
+import { canaryRulesRu } from './ru/canary-rules.ts'
 import { engineRulesRu } from './ru/engine-rules.ts'
 import { failuresRu } from './ru/failures.ts'
 import { faultRulesRu } from './ru/fault-rules.ts'
@@ -7,11 +9,11 @@ import { hardwareRulesRu } from './ru/hardware-rules.ts'
 import { inner, n, times, tokens } from './ru/phrases.ts'
 import { serverRulesRu } from './ru/server-rules.ts'
 import { xidsRu } from './ru/xids.ts'
-import type { Catalogue, OtherNumbers } from './texts.ts'
+import type { Catalogue, OtherNumbers, Phases } from './texts.ts'
 
 const SIGNALS: Readonly<Record<string, string>> = {
   waiting: 'очередь',
-  running: 'считаемые запросы',
+  running: 'выполняющиеся запросы',
   kv_cache: 'заполнение KV-кэша',
   queue_wait: 'ожидание в очереди',
   ttft: 'время до первого токена',
@@ -35,11 +37,13 @@ const SIGNALS: Readonly<Record<string, string>> = {
   gpu_remap_failed: 'сбои замены строк памяти',
   gpu_remapped_rows: 'заменённые строки памяти',
   gpu_throttle: 'причины снижения частот',
+  canary_rate: 'токены в секунду у пробного запроса',
+  quota_left: 'остаток лимита запросов',
   vram_share: 'доля в памяти GPU',
-  observer_degraded: 'состояние наблюдателя шлюза',
+  observer_degraded: 'обзор движка у шлюза',
   upstream_health: 'здоровье апстримов',
   admission_rejected: 'отклонённые запросы',
-  admission_parked: 'придержанные запросы',
+  admission_parked: 'отложенные запросы',
   engine_state_stale: 'устаревшее состояние движка',
   queue_full: 'переполнение очереди',
 }
@@ -57,11 +61,9 @@ function loadGrew({ arrivals, tokensPerSecond }: Verdict): string {
 
 function broke({ arrivals, tokensPerSecond, timePerToken }: Verdict): string {
   const parts = [
-    timePerToken !== undefined && timePerToken >= 1.3
-      ? `токен считается ${times(timePerToken)} дольше обычного`
-      : undefined,
+    timePerToken !== undefined && timePerToken >= 1.3 ? `токен генерируется ${times(timePerToken)} дольше` : undefined,
     tokensPerSecond !== undefined && tokensPerSecond <= 0.8
-      ? `токенов в секунду ${n.percent(tokensPerSecond)} от обычного`
+      ? `скорость ${n.percent(tokensPerSecond)} от обычной`
       : undefined,
   ].filter((part) => part !== undefined)
   const worse = parts.length === 0 ? 'работа идёт гораздо медленнее' : parts.join(', ')
@@ -79,13 +81,13 @@ function heavier({ promptTokens, outputTokens }: Verdict): string {
 
 function cacheFull({ preemptions }: Verdict): string {
   const more = preemptions !== undefined && preemptions >= 2 ? ` (${times(preemptions)} чаще обычного)` : ''
-  return `KV-кэш переполнен: запросы вытесняются и считаются заново${more}.`
+  return `KV-кэш переполнен: запросы вытесняются и вычисляются заново${more}.`
 }
 
 function otherNumbers(numbers: OtherNumbers): string | undefined {
   const parts = [
     numbers.waiting === undefined ? undefined : `в очереди ${n.count(numbers.waiting)}`,
-    numbers.running === undefined ? undefined : `считается ${n.count(numbers.running)}`,
+    numbers.running === undefined ? undefined : `выполняется ${n.count(numbers.running)}`,
     numbers.kvCache === undefined
       ? undefined
       : `KV-кэш ${n.percent(numbers.kvCache)}${numbers.kvAt === undefined ? '' : ` (${numbers.kvAt})`}`,
@@ -108,8 +110,8 @@ function gpu(busiest: { utilisation?: number; temperature?: number; xid?: number
   return parts.length === 0 ? undefined : `GPU: ${parts.join(', ')}.`
 }
 
-/** After a preposition: `на 1 эндпоинте`, `на 5 эндпоинтах`. */
-const atEndpoints = (count: number) => `${n.count(count)} ${n.plural(count, { one: 'эндпоинте', other: 'эндпоинтах' })}`
+const none = (count: number) =>
+  `ни один из ${n.count(count)} ${n.plural(count, { one: 'эндпоинта', other: 'эндпоинтов' })}`
 const all = (count: number) =>
   count === 2
     ? 'Оба эндпоинта'
@@ -118,14 +120,22 @@ const withDetail = (detail: string | undefined) => (detail === undefined ? '' : 
 
 export const ru: Catalogue = {
   format: n,
-  rules: { ...engineRulesRu, ...serverRulesRu, ...faultRulesRu, ...hardwareRulesRu },
+  rules: { ...engineRulesRu, ...serverRulesRu, ...canaryRulesRu, ...faultRulesRu, ...hardwareRulesRu },
+  briefs: briefsRu,
+  lots: {
+    waiting: 'Очередь',
+    growth: 'Очередь растёт',
+    kv_cache: 'KV-кэш полон',
+    ttft: 'Первый токен поздно',
+    stalled: 'Движок завис',
+  },
   failures: failuresRu,
   verdicts: {
     'load-grew': loadGrew,
     broke,
     heavier,
     'cache-full': cacheFull,
-    stalled: () => 'Работа не движется: движок завис или его метрики застыли.',
+    stalled: () => 'Движок завис: запросы не выполняются, или его метрики застыли.',
     restarted: () => 'Сервер перезапустился: всё, что в нём было, потеряно, кэши пусты.',
   },
   advice: adviceRu,
@@ -138,6 +148,9 @@ export const ru: Catalogue = {
     busy: undefined,
     'model-missing': undefined,
     skipped: 'Пробный запрос не отправлялся: и так известно, что очередь длинная.',
+    idle: 'Модель никому больше не нужна: её не спрашивали, чтобы она могла уйти из памяти.',
+    'over-budget': 'Пробный запрос не отправлялся: запросы дня распределены по нему.',
+    'backing-off': 'Пробный запрос не отправлялся: сервер и так не успевал.',
     parked: 'Шлюз держит пробный запрос у себя и лишь поддерживает соединение.',
     failed: undefined,
   },
@@ -149,15 +162,11 @@ export const ru: Catalogue = {
     cameAndWent: (headline, times) => `Повторилось ${often(times)}: ${inner(headline)}`,
     restarted: (headline) => `Закончилось перезапуском: «${headline}»`,
     forgotten: (headline) => `Неизвестно, прошло ли: «${headline}»`,
-    limitChanged: (headline) => `Порог изменён, больше не тревога: «${headline}»`,
+    limitChanged: (headline) => `Порог изменён, это больше не алерт: «${headline}»`,
     idle: (headline) => `Закрыто, трафика нет: «${headline}»`,
     late: (headline) => `Было: «${headline}»`,
-    digest: (worse, over) =>
-      over === 0
-        ? `Проблемы на ${atEndpoints(worse)}`
-        : `Проблемы на ${atEndpoints(worse)}, закончились на ${n.count(over)}`,
-    digestOver: (over) => `Проблемы закончились на ${atEndpoints(over)}`,
-    allDown: (count) => `${all(count)} недоступны для наблюдателя`,
+    lot: (what, count, of, names) => `${what} (${n.count(count)}${of > count ? ` из ${n.count(of)}` : ''}): ${names}`,
+    allDown: (count) => `Мониторинг не видит ${none(count)}`,
     allFail: (count, headline) => `${all(count)}: ${inner(headline)}`,
     allUp: (count) => `${all(count)} снова отвечают`,
   },
@@ -165,14 +174,14 @@ export const ru: Catalogue = {
     newRequestWaits: (seconds) => `Новый запрос ждёт около ${n.estimate(seconds)}.`,
     noneFinishes: 'Ни один запрос не завершается.',
     otherNumbers,
-    drains: (minutes) => `Такими темпами очередь разойдётся примерно за ${n.estimate(minutes * 60)}.`,
+    drains: (minutes) => `Такими темпами очередь рассосётся примерно за ${n.estimate(minutes * 60)}.`,
     kvFull: (minutes) => `Такими темпами KV-кэш заполнится примерно через ${n.estimate(minutes * 60)}.`,
     partlyOut: (upstreams) => `Частично недоступны: ${upstreams}.`,
     gpu,
     spark: (bars, first, last, minutes, what) =>
       `${what === undefined ? '' : `${what} `}${bars} ${first} → ${last}${minutes === undefined ? '' : ` за ${n.seconds(minutes * 60)}`}`,
     sparkOf: { queue: 'Очередь', wait: 'Ожидание', memory: 'Память' },
-    lasted: (headline, ms, detail) => `«${headline}»: длилось ${n.lasted(ms)}${withDetail(detail)}.`,
+    lasted: (headline, ms, detail) => `Алерт «${headline}» длился ${n.lasted(ms)}${withDetail(detail)}.`,
     also: (parts) => `Кроме того: ${parts.join('; ')}.`,
     began: (times) => `За это время проблема возвращалась ${often(times)}.`,
     comesAndGoes: (times, since, stays) =>
@@ -183,7 +192,7 @@ export const ru: Catalogue = {
       `Повторилось ${often(times)} с ${since}, всего длилось ${n.lasted(bad)}${withDetail(detail)}. Уже час спокойно.`,
     ended: {
       clear: undefined,
-      idle: '15 минут нет запросов: тревога закрыта, но улучшения мы не видели.',
+      idle: '15 минут нет запросов: алерт закрыт за отсутствием трафика, восстановление не подтверждено.',
       restarted: 'Закончилось, потому что сервер перезапустился: ждавшие запросы потеряны.',
       forgotten:
         'Экспортёр перезапускался или больше её не показывает, так что ничего не известно. Проверьте GPU вручную (nvidia-smi, dmesg).',
@@ -204,8 +213,9 @@ export const ru: Catalogue = {
     cause: (words) => `причина: ${words}`,
     asOf: (clock) => `Данные на ${clock}.`,
     since: (clock) => `Началось: ${clock}.`,
-    allDown: (cause, clock) => `С ${clock} ни один не даёт пригодного ответа: ${cause}.`,
-    allUp: (lasted) => `Пригодных ответов не было ${lasted}; что происходило в это время, неизвестно.`,
+    phases,
+    allDown: (cause, clock) => `С ${clock} ни один не даёт нормального ответа: ${cause}.`,
+    allUp: (lasted) => `Нормальных ответов не было ${lasted}; что происходило в это время, неизвестно.`,
     requestId: (id) => `X-Request-Id: ${id}`,
   },
   test: { title: '🔔 Queuebell: проверка', body: (backend) => `Проверочный пуш от ${backend}. Ничего не случилось.` },
@@ -213,4 +223,15 @@ export const ru: Catalogue = {
 
 function often(times: number): string {
   return `${n.count(times)} ${n.plural(times, { one: 'раз', few: 'раза', many: 'раз', other: 'раза' })}`
+}
+
+function phases({ wait, load, prefill, decode, ttft }: Phases): string | undefined {
+  const parts = [
+    wait === undefined ? undefined : `ожидание ${n.seconds(wait)}`,
+    load === undefined ? undefined : `загрузка ${n.seconds(load)}`,
+    prefill === undefined ? undefined : `чтение ${n.seconds(prefill)}`,
+    ttft === undefined ? undefined : `ожидание и чтение ${n.seconds(ttft)}`,
+    decode === undefined ? undefined : `ответ ${n.seconds(decode)}`,
+  ].filter((part) => part !== undefined)
+  return parts.length < 2 ? undefined : `По частям: ${parts.join(', ')}.`
 }

@@ -21,6 +21,8 @@ const LENGTHS: Readonly<Record<string, number>> = {
   partlyOut: 120,
   failedBy: 48,
   requestId: 64,
+  text: 200,
+  expected: 60,
 }
 /** The same for fields that are not named above. */
 const OTHERWISE = 60

@@ -1,7 +1,10 @@
+import { prefixOf } from '../model/backend.ts'
 import { defined } from '../model/defined.ts'
 import type { Notification } from '../model/notification.ts'
 import { ruleNamed } from '../rules/rules.ts'
+import { shortGpu } from './gpu-name.ts'
 import { isOver } from './group.ts'
+import { inner } from './number-format.ts'
 import type { Catalogue, Fact, RuleTexts } from './texts.ts'
 
 /** So many missing signals are named; the rest are counted. */
@@ -28,13 +31,29 @@ export function factOf(notification: Notification, catalogue: Catalogue): Fact {
     doubted: signalsOf(notification.doubted, catalogue),
     sources: notification.unread?.slice(0, 3).join(', '),
     beat: notification.beat,
+    answeredBy: notification.answeredBy,
+    answer: notification.answer,
+    quota: notification.quota,
     gap: notification.gap,
+    ...(notification.gap ? spanOf(notification, catalogue) : {}),
+    variables: variablesOf(notification),
     refusal: notification.refusal,
     alternates: notification.alternates,
     pool: notification.pool,
     failure: notification.failure,
     backend: context?.backend,
   })
+}
+
+function spanOf({ at, firedAt, endedAt = at }: Notification, { format }: Catalogue): Pick<Fact, 'from' | 'to'> {
+  return { from: format.clock(firedAt, at), to: format.clock(endedAt, at) }
+}
+
+/** As the variables of an endpoint begin; of the watcher itself there are none. */
+function variablesOf({ endpoint, context }: Notification): string | undefined {
+  if (context === undefined) return undefined
+  const own = endpoint?.replace(/\\/g, '').toUpperCase().replace(/[/-]/g, '_')
+  return own === undefined ? prefixOf(context.backend) : `${prefixOf(context.backend)}_${own}`
 }
 
 function signalsOf(missing: string[] | undefined, catalogue: Catalogue): string | undefined {
@@ -47,6 +66,13 @@ export function headlineOf(notification: Notification, catalogue: Catalogue): st
   return textsOf(notification.rule, catalogue).headline(factOf(notification, catalogue))
 }
 
+/** What stands in the title behind the endpoint: the figure where there is one, else what happened. */
+export function briefOf(notification: Notification, catalogue: Catalogue): string {
+  const { rule } = notification
+  const brief = catalogue.briefs[rule as keyof Catalogue['briefs']]?.(factOf(notification, catalogue))
+  return brief || inner(headlineOf(notification, catalogue))
+}
+
 /** How it is now, as a sentence, with its subject (a GPU, an upstream) in front. */
 export function nowOf(notification: Notification, catalogue: Catalogue): string {
   return ofSubject(notification, textsOf(notification.rule, catalogue).now(factOf(notification, catalogue)), catalogue)
@@ -54,7 +80,8 @@ export function nowOf(notification: Notification, catalogue: Catalogue): string 
 
 export function ofSubject({ subject, subjectName }: Notification, sentence: string, catalogue: Catalogue): string {
   if (subject === undefined) return sentence
-  return catalogue.line.subject(subjectName === undefined ? subject : `${subject} (${subjectName})`, sentence)
+  const named = subjectName === undefined ? subject : `${subject} (${subjectName})`
+  return catalogue.line.subject(shortGpu(subjectName) ?? named, sentence)
 }
 
 /** How high it got, or why there was no answer. */

@@ -35,7 +35,16 @@ export interface Fact {
   /** The sources of endpoints that could not be used, by their addresses. */
   sources?: string
   beat?: Notification['beat']
+  /** The model that answered in place of the missing one. */
+  answeredBy?: string
+  answer?: Notification['answer']
+  quota?: Notification['quota']
   gap?: Notification['gap']
+  /** Clock times of a span without a watcher. */
+  from?: string
+  to?: string
+  /** The beginning of this endpoint's variables: `VLLM_CHAT_A`. */
+  variables?: string
   refusal?: Notification['refusal']
   alternates?: true
   pool?: Notification['pool']
@@ -64,8 +73,17 @@ export interface FailureTexts {
   headline(failure: Failure, canary: boolean): string
   /** The cause in words, without a full stop. */
   words(failure: Failure, canary: boolean): string
-  /** What to look at, a sentence. */
-  todo(failure: Failure, canary: boolean): string
+  /** What to look at, a sentence. @param variables as those of the endpoint begin: `VLLM_CHAT_A`. */
+  todo(failure: Failure, canary: boolean, variables?: string): string
+}
+
+/** Where the seconds of a canary went; `ttft` where the server does not tell waiting from reading. */
+export interface Phases {
+  wait?: number
+  load?: number
+  prefill?: number
+  ttft?: number
+  decode?: number
 }
 
 /** The numbers that no other line tells, for a line of their own. */
@@ -85,6 +103,10 @@ export interface OtherNumbers {
 export interface Catalogue {
   format: NumberFormat
   rules: Record<RuleId | 'state-broken', RuleTexts>
+  /** A rule in the title, behind the endpoint: its figure first. */
+  briefs: { [K in RuleId]?: (fact: Fact) => string | 0 | undefined }
+  /** A rule in a digest, where its headline is too long for many endpoints. */
+  lots: Partial<Record<string, string>>
   failures: Record<Failure['kind'], FailureTexts>
   verdicts: Record<VerdictKind, (verdict: Verdict, also: { restarted: boolean }) => string>
   advice: { [K in Advice['key']]: (advice: Extract<Advice, { key: K }>) => string }
@@ -105,8 +127,8 @@ export interface Catalogue {
     forgotten(headline: string): string
     limitChanged(headline: string): string
     late(headline: string): string
-    digest(worse: number, over: number): string
-    digestOver(over: number): string
+    /** In a digest: `Queue at 12 of 30: c7 220, c4 190, …`. */
+    lot(what: string, endpoints: number, of: number, names: string): string
     allDown(endpoints: number): string
     /** All fail alike, but the network is not the cause. */
     allFail(endpoints: number, headline: string): string
@@ -152,6 +174,8 @@ export interface Catalogue {
     since(clock: string): string
     allDown(cause: string, clock: string): string
     allUp(lasted: string): string
+    /** `undefined`: no two phases are known. */
+    phases(phases: Phases): string | undefined
     requestId(id: string): string
   }
   /** What `doctor --push` sends. */

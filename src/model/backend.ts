@@ -1,32 +1,13 @@
 import type { Signal } from './signals.ts'
 
-/** The kinds of server we watch, in the order of the documentation. */
-export const BACKENDS = [
-  'vllm',
-  'tgi',
-  'tei',
-  'sglang',
-  'llamacpp',
-  'ollama',
-  'openai',
-  'dcgm',
-  'gateway',
-  'trtllm',
-  'dynamo',
-  'litellm',
-  'epp',
-  'router',
-  'triton',
-  'lmdeploy',
-  'mistralrs',
-  'genai',
-  'ray-serve',
-  'heartbeat-check',
-] as const
-export type Backend = (typeof BACKENDS)[number]
+/** Servers whose readings come from a Prometheus text page: the list of their tables adds itself (`src/backends/backends.ts`). */
+// biome-ignore lint/suspicious/noEmptyInterface: it is merged with the list, so that a server's name stands there alone.
+export interface ScrapedBackends {}
+export type ScrapedBackend = keyof ScrapedBackends & string
 
-/** Backends whose readings come from a Prometheus text page. */
-export type ScrapedBackend = Exclude<Backend, 'ollama' | 'openai' | 'heartbeat-check'>
+/** Functions that have no table: canaries, and the check of the workers. */
+export const WITHOUT_TABLE = ['ollama', 'openai', 'heartbeat-check'] as const
+export type Backend = ScrapedBackend | (typeof WITHOUT_TABLE)[number]
 
 /** The beginning of a backend's variables: `VLLM_…`, `RAY_SERVE_…`; `heartbeat-check` has `HEARTBEAT_…`. */
 export function prefixOf(backend: Backend): string {
@@ -116,6 +97,8 @@ export interface BackendTable {
   isGateway?: boolean
   /** Where its metrics lie, appended to an address without a path; `metrics` unless said. */
   path?: string
+  /** Where it listens unless told otherwise, for examples in problems; 8000 unless said. */
+  port?: number
   /** A series with value 1 whose labels are the server's settings. */
   settings?: readonly string[]
   /** Any core series is enough: which ones there are is the owner's choice, and each feeds rules of its own. */

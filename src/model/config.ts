@@ -87,8 +87,23 @@ export interface Endpoint {
   channels?: readonly string[]
   /** Active rules, in catalogue order. */
   rules: Rule[]
+  /** Where canaries ask; absent: one token, asked at each run. */
+  canary?: CanaryRequest
   /** Heartbeat worker: milliseconds. */
   beat: { interval: number; grace: number } | undefined
+}
+
+/** What one endpoint is asked, and how often. */
+export interface CanaryRequest {
+  /** Tokens that are asked for. */
+  tokens: number
+  prompt: string
+  /** What the answer must match. */
+  expect?: RegExp | undefined
+  /** Requests that may be sent in a day of UTC. */
+  budget?: number | undefined
+  /** `skip`: a model that nobody else uses is let go. */
+  idle: 'ask' | 'skip'
 }
 
 export interface CanaryConfig {
@@ -157,6 +172,8 @@ export interface Config {
   heard: readonly string[]
   state: StateConfig
   language: Language
+  /** Of clock times in messages; absent: UTC. */
+  timezone?: string
   pingUrl: string | undefined
   logLevel: LogLevel
   /** Absent: off. */

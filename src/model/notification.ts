@@ -89,6 +89,8 @@ export type DerivedSignal =
   | 'canary_prefill'
   | 'canary_decode'
   | 'canary_ttft'
+  | 'canary_rate'
+  | 'quota_left'
   | 'vram_share'
   | 'beat_age'
   | 'observer_degraded'
@@ -109,11 +111,17 @@ export type CanaryStatus =
   | 'busy' // refused because the queue is full
   | 'model-missing'
   | 'skipped' // not asked: the queue is known to be deep
+  | 'idle' // not asked: nobody else has used the model since we did, and it is to leave the memory
+  | 'over-budget' // not asked: the day's requests are spread over the day
+  | 'backing-off' // not asked: it was over its limit, and we must not add to that
   | 'parked' // keep-alive lines only: a gateway holds the request
   | 'failed' // asked, without a usable answer: the failure says why
 
-export const REFUSALS = ['no-backend', 'own-limit'] as const
-/** Whose refusal it is: a gateway's that has no backend left, or that of our own key's or budget's limit. */
+export const REFUSALS = ['no-backend', 'own-limit', 'overloaded'] as const
+/**
+ * Whose refusal it is: a gateway's that has no backend left, that of our own key's or budget's limit, or a hosted
+ * service's that calls itself overloaded.
+ */
 export type Refusal = (typeof REFUSALS)[number]
 
 /** The endpoint at the moment of the notification: what the message may say about it. Each part only when known. */
@@ -171,6 +179,14 @@ export type AlertContext = z.infer<typeof ALERT_CONTEXT>
  */
 export type HeldBy = 'unhealthy' | 'asleep' | 'deferred' | 'rereading'
 
+/** A hosted service's rate limit, by its own headers. */
+export interface Quota {
+  /** `requests`, `tokens`, or as the service calls it. */
+  what: string
+  left: number
+  of: number
+}
+
 const ABOUT_FIELDS = {
   /** `down`: why. */
   failure: z.exactOptional(
@@ -198,6 +214,12 @@ const ABOUT_FIELDS = {
       by: unchecked<HeldBy>(),
     }),
   ),
+  /** `blind`: what answered in place of the model that was asked for. */
+  answeredBy: unchecked<string>(),
+  /** `wrong_answer`: what came, and the pattern that it should match. */
+  answer: unchecked<{ text: string; expected: string }>(),
+  /** `quota`: the fullest of the service's rate limits, as it calls it. */
+  quota: unchecked<Quota>(),
   /** `queue_wait`, `ttft`: milliseconds over which there were enough requests, where the window had too few. */
   span: unchecked<number>(),
   /** `slo`: milliseconds within which the first token should come. */

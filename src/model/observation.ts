@@ -1,6 +1,6 @@
 import type { Endpoint } from './config.ts'
 import type { Failure } from './failure.ts'
-import type { CanaryStatus, Refusal } from './notification.ts'
+import type { CanaryStatus, Quota, Refusal } from './notification.ts'
 import type { Readings } from './signals.ts'
 
 /** What a canary met. */
@@ -14,11 +14,45 @@ export interface CanaryFacts {
   refusal?: Refusal
   /** Share of the loaded model that lies in GPU memory. */
   vramShare?: number
+  /** Completions that were asked for, whatever came of them. */
+  requests?: number
+  /** What came, foreign text, and whether it is what was expected; only where something is. Absent: not known. */
+  answer?: { text: string; matches?: boolean }
+  /** The model that answered in place of the one that was asked for. */
+  answeredBy?: string
+  /** The fullest of the service's rate limits. */
+  quota?: Quota
+  /** Ollama: epoch milliseconds at which the model leaves the memory unless somebody asks again, as our own request set it. */
+  leavesAt?: number
+}
+
+/** What a canary must know of those before it. Epoch milliseconds. */
+export interface CanaryMemory {
+  /** The last canary that was sent. */
+  askedAt: number
+  /** The day of UTC on which it was sent, and the requests of that day so far. */
+  day: number
+  requests: number
+  /** Canaries in a row that were over their limit, or refused. */
+  overLimit: number
+  /** As in {@link CanaryFacts}; absent where it is not known whose request set it. */
+  leavesAt?: number | undefined
 }
 
 /** A status in words, as a person reads it in the result and in the terminal. */
 export function wordsOf(status: CanaryStatus): string {
-  return status === 'other-model' ? 'not loaded, another model is' : status.replaceAll('-', ' ')
+  switch (status) {
+    case 'other-model':
+      return 'not loaded, another model is'
+    case 'idle':
+      return 'not asked, nobody else uses the model'
+    case 'over-budget':
+      return 'not asked, spared for the rest of the day'
+    case 'backing-off':
+      return 'not asked, it was over its limit'
+    default:
+      return status.replaceAll('-', ' ')
+  }
 }
 
 /** The last beat of a worker. Milliseconds. */

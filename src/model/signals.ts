@@ -4,7 +4,7 @@ export type SignalKind = 'gauge' | 'counter' | 'histogram'
 interface SignalSpec {
   kind: SignalKind
   /** What one unit is, as a person would say it. */
-  unit: 'requests' | 'share' | 'seconds' | 'tokens' | 'steps' | '°C' | 'code' | 'flag' | 'events'
+  unit: 'requests' | 'share' | 'seconds' | 'tokens' | 'tokens a second' | 'steps' | '°C' | 'code' | 'flag' | 'events'
   /** Values outside are not believable and read as unknown. */
   min: number
   max: number
@@ -98,6 +98,18 @@ export const SIGNALS = {
   canary_prefill: { ...seconds, meaning: 'canary: time reading the prompt' },
   canary_decode: { ...seconds, meaning: 'canary: time generating' },
   canary_ttft: { ...seconds, meaning: 'canary: time to first token as a user sees it' },
+  canary_rate: {
+    kind: 'gauge',
+    unit: 'tokens a second',
+    min: 0,
+    max: 100_000,
+    meaning: 'canary: tokens a second after the first, where `CANARY_TOKENS` asks for several',
+  },
+  quota_left: {
+    kind: 'gauge',
+    ...share,
+    meaning: "what is left of a hosted service's rate limit, by its own headers; of the fullest",
+  },
   vram_share: { kind: 'gauge', ...share, meaning: "share of the canary's model that lies in GPU memory" },
   beat_age: { ...seconds, meaning: 'time since the last beat of one worker' },
   observer_degraded: { ...flag, meaning: "1 when the gateway's view of the engine is degraded" },

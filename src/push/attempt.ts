@@ -1,6 +1,8 @@
+import { answersFor, isGateway } from '../http/connections.ts'
 import { startDeadline } from '../http/deadline.ts'
 import { send } from '../http/get.ts'
 import { failureOf, neverSent } from '../http/network-failure.ts'
+import { tlsRefusal, withTls } from '../http/scheme.ts'
 import { opening, toWords } from '../http/server-words.ts'
 import { mask } from '../log.ts'
 import type { ChannelConfig } from '../model/config.ts'
@@ -104,12 +106,18 @@ async function exchange(
     const text = await opening(response.body, { most: MOST_ANSWER, patience })
     const tried = meaningOf(response, text, to)
     const words = redirection(response, secrets) ?? toWords(text, secrets)
+    if (isGateway(response.status) && answersFor(url, dispatcher) !== undefined)
+      return { action: 'again', answer: { kind: 'proxy', status: response.status }, ...defined({ reason: words }) }
+    const tls = tlsRefusal(response.status, words)
+    if (tls !== undefined) return { action: 'misconfigured', answer: tls, ...defined({ reason: words }) }
     const retryAfter = tried.retryAfter ?? retryAfterOf(response.headers, now())
     if (tried.action === 'delivered') return tried
     const reason = tried.stranger ? [`${OF[tried.stranger]} answered`, words].filter(Boolean).join(': ') : words
     return { ...tried, ...defined({ reason, retryAfter }) }
   } catch (error) {
-    const answer: Failure = signal.aborted ? { kind: 'timeout' } : failureOf(error, false)
+    const answer: Failure = signal.aborted
+      ? { kind: 'timeout' }
+      : await withTls(url, failureOf(error, false), { signal, dispatcher })
     return { action: classify(answer), answer, reason: answer.code ?? answer.kind }
   } finally {
     deadline.clear()

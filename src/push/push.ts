@@ -4,7 +4,7 @@ import type { IO } from '../model/io.ts'
 import type { Thread } from '../state/schema.ts'
 import { attempt, type Try } from './attempt.ts'
 import type { Action, Parcel, Push, PushRequest } from './channel.ts'
-import { adviceOf, report } from './report.ts'
+import { adviceOf, isOurs, report } from './report.ts'
 import { CHANNELS } from './services.ts'
 
 export interface PushOptions {
@@ -38,7 +38,7 @@ export interface PushOutcome {
   kind: 'delivered' | 'waiting' | 'unanswered' | 'refused'
   /** A server's answer says that our configuration is wrong (most of 4xx, 3xx, a web page): the run must end as a failure, even if the fallback delivered. */
   misconfigured: boolean
-  /** What to look at, where it is misconfigured. */
+  /** What to look at, where it is misconfigured or was never reached. */
   advice?: string
   /** The first server's last answer; the fallback's where that one alone is misconfigured. */
   status?: number
@@ -238,7 +238,7 @@ function outcome(
   const facts = {
     misconfigured: action === 'misconfigured',
     ...defined({
-      advice: action === 'misconfigured' ? adviceOf(tried, to) : undefined,
+      advice: isOurs(action, tried) ? adviceOf(tried, to) : undefined,
       status: typeof answer === 'number' ? answer : undefined,
       reason,
     }),

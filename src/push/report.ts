@@ -1,5 +1,8 @@
 import { formOf } from '../config/services.ts'
+import { CATALOGUES } from '../messages/compose.ts'
+import { underPrefix } from '../messages/failure-shapes.ts'
 import { type ChannelConfig, NOTIFLY } from '../model/config.ts'
+import type { Failure } from '../model/failure.ts'
 import type { Log } from '../model/io.ts'
 import type { Try } from './attempt.ts'
 import type { Action } from './channel.ts'
@@ -18,7 +21,8 @@ export interface Tried {
 export function report(log: Log, action: Action, tried: Try, { to, by, ...facts }: Tried): void {
   const { answer, reason, took } = tried
   const [level, text] = TOLD[action]
-  log[level](action === 'misconfigured' ? `${text}: ${adviceOf(tried, to)}` : text, {
+  const advice = isOurs(action, tried) ? adviceOf(tried, to) : undefined
+  log[level](advice === undefined ? text : `${text}: ${advice}`, {
     channel: to.isSpare ? NOTIFLY : to.name,
     server: by,
     host: URL.canParse(to.url) ? new URL(to.url).host : undefined,
@@ -40,12 +44,17 @@ const TOLD = {
   refused: ['error', 'push refused for good'],
 } as const satisfies Record<Action, readonly ['info' | 'warn' | 'error', string]>
 
-/** What to look at when the server's answer is about our configuration. */
-export function adviceOf({ answer, stranger, advice }: Try, to: ChannelConfig): string {
+/** Whether it may be for us to mend: an answer about our configuration, or a server that was never reached. */
+export function isOurs(action: Action, { answer }: Try): boolean {
+  return action === 'misconfigured' || (action === 'again' && typeof answer !== 'number')
+}
+
+/** What to look at when the server's answer is about our configuration, or it was never reached. `undefined`: nothing is known. */
+export function adviceOf({ answer, stranger, advice }: Try, to: ChannelConfig): string | undefined {
   const { url, token } = to.variables
   if (advice !== undefined) return advice
   if (stranger !== undefined) return aboutStranger(stranger, to)
-  if (typeof answer !== 'number') return `${url} or ${token} cannot be used as it is`
+  if (typeof answer !== 'number') return aboutNetwork(answer, to)
   if (answer >= 300 && answer < 400)
     return `${url} redirects, and a redirected POST loses its body: set the address it points to`
   if (to.token === undefined && formOf(to.service).isSecret(new URL(to.url)))
@@ -58,6 +67,30 @@ export function adviceOf({ answer, stranger, advice }: Try, to: ChannelConfig): 
   if (answer === 404 || answer === 405) return `is ${url} the base address of the push server?`
   if (answer === 402) return `the plan or budget behind ${token} does not cover this`
   return `is ${url} the push server, and ${token} an app that is still there?`
+}
+
+/** Why there was no answer, in the words of the messages about endpoints where they fit, with the channel's own variables. */
+function aboutNetwork(
+  failure: Failure,
+  { isSpare, name, variables: { url, token } }: ChannelConfig,
+): string | undefined {
+  const prefix = isSpare || name === NOTIFLY ? 'NOTIFLY' : `PUSH_${name.toUpperCase()}`
+  switch (failure.kind) {
+    case 'tls':
+    case 'proxy':
+      return underPrefix(CATALOGUES.en.failures[failure.kind].todo(failure, false), prefix).replace(/\.$/, '')
+    case 'refused':
+      return `does the push server run, and is the port in ${url} right?`
+    case 'name-not-found':
+      return `is the host in ${url} right, and known to the DNS of this machine?`
+    case 'unreachable':
+    case 'timeout':
+      return `can ${url} be reached from this machine, past firewalls, or only by a proxy (HTTPS_PROXY)?`
+    case 'other':
+      return failure.code === 'INVALID_REQUEST' ? `${url} or ${token} cannot be used as it is` : undefined
+    default:
+      return undefined
+  }
 }
 
 function aboutStranger(stranger: Stranger, { variables: { url, token }, name }: ChannelConfig): string {

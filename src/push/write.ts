@@ -39,6 +39,7 @@ export function textOf(
       return endpoint?.runbookUrl ?? endpoint?.dashboardUrl
     },
     now,
+    timezone: config.timezone,
     ...(maxBytes === undefined ? {} : { maxBytes }),
   })
 }

@@ -75,6 +75,8 @@ const SIGNALS: Readonly<Record<DerivedSignal, MetricForm | undefined>> = {
   canary_prefill: undefined,
   canary_decode: undefined,
   canary_ttft: { unit: Seconds },
+  canary_rate: { unit: NoUnit },
+  quota_left: share,
   vram_share: share,
   beat_age: { unit: Seconds },
   observer_degraded: { unit: NoUnit },

@@ -26,6 +26,7 @@ const SHOWN: readonly DerivedSignal[] = [
   'canary_prefill',
   'canary_decode',
   'canary_ttft',
+  'canary_rate',
   'observer_degraded',
 ]
 const SETTINGS =

@@ -1,7 +1,8 @@
 import { defined } from '../model/defined.ts'
-import { wordsOf } from '../model/observation.ts'
+import type { About } from '../model/notification.ts'
+import { type Observation, wordsOf } from '../model/observation.ts'
 import { usual } from '../signals/baseline.ts'
-import { slowCanary } from '../verdict/advice.ts'
+import { slowCanary, slowCanaryRate } from '../verdict/advice.ts'
 import { fall, flagged, type Measured, UNKNOWN } from './measured.ts'
 import { base, CANARIES, condition, number, ruleset } from './rule.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -33,6 +34,7 @@ export const canaryRules = ruleset({
     priority: 8,
     backends: CANARIES,
     measure: (snapshot) => [refused(snapshot)],
+    holds: ['quota'],
     describe: ({ observation }) => defined({ refusal: observation.canary?.refusal }),
     advise: ({ context, refusal }) =>
       context?.backend === 'ollama' && refusal === undefined ? [{ key: 'ollama-queue' }] : [],
@@ -56,6 +58,60 @@ export const canaryRules = ruleset({
     idles: true,
     ownPast: true,
   },
+  canary_rate: {
+    ...base,
+    ...canary,
+    firesWhen:
+      "twice in a row the canary's tokens a second fell below their own past by the limit; needs `CANARY_TOKENS` above 1",
+    sign: '🐢',
+    unit: 'fall',
+    breach: 'at-or-above',
+    limit: undefined,
+    whenOn: 0.5,
+    clear: 0.25,
+    runs: 2,
+    priority: 6,
+    backends: CANARIES,
+    measure: ({ derived, before }, _, { now }) => [
+      fall(derived.numbers.canary_rate, usual(before.baselines.canary_rate, now)),
+    ],
+    unknownReason: (snapshot) =>
+      snapshot.derived.numbers.canary_rate === undefined ? unknownRate(snapshot) : SHORT_PAST,
+    compared: (usual) => `usually ${Number(usual.toPrecision(3))} tok/s`,
+    idles: true,
+    ownPast: true,
+    advise: slowCanaryRate,
+  },
+  wrong_answer: {
+    ...condition,
+    ...canary,
+    firesWhen: 'twice in a row the answer did not match `CANARY_EXPECT`; off where that is not set',
+    sign: '🥴',
+    runs: 2,
+    priority: 8,
+    backends: CANARIES,
+    measure: ({ observation }) => [flagged(isWrong(observation))],
+    unknownReason: (snapshot) =>
+      snapshot.observation.canary?.answer
+        ? 'all tokens were thoughts: CANARY_TOKENS is too low'
+        : unknownReason(snapshot),
+    describe: wrongAnswer,
+  },
+  quota: {
+    ...base,
+    ...canary,
+    firesWhen: "a smaller share than the limit is left of a hosted service's rate limit, by its own headers",
+    sign: '🎟️',
+    unit: 'share',
+    breach: 'below',
+    limit: 0.1,
+    clear: 0.2,
+    priority: 6,
+    backends: ['openai'],
+    measure: number('quota_left'),
+    unknownReason: (snapshot) => unknownReason(snapshot) ?? 'the service publishes no rate limit',
+    describe: ({ observation }) => defined({ quota: observation.canary?.quota }),
+  },
   cold_load: {
     ...base,
     ...canary,
@@ -71,7 +127,29 @@ export const canaryRules = ruleset({
 })
 
 function unknownReason({ observation }: Snapshot): string | undefined {
+  if (observation.canary?.status === 'answered') return undefined
   return observation.canary && `canary: ${wordsOf(observation.canary.status)}`
+}
+
+function unknownRate(snapshot: Snapshot): string | undefined {
+  if ((snapshot.endpoint.canary?.tokens ?? 1) < 2) return 'CANARY_TOKENS is 1: one token has no rate'
+  return snapshot.observation.canary?.status === 'answered'
+    ? 'fewer than two tokens came, or all at once'
+    : unknownReason(snapshot)
+}
+
+/** `undefined`: there was no answer, or none that could be told. */
+function isWrong({ canary }: Observation): boolean | undefined {
+  const matches = canary?.answer?.matches
+  return matches === undefined ? undefined : !matches
+}
+
+function wrongAnswer({ observation, endpoint }: Snapshot): About {
+  const expected = endpoint.canary?.expect
+  const { answer } = observation.canary ?? {}
+  return expected && answer
+    ? { answer: { text: answer.text, expected: `/${expected.source}/${expected.flags.replace('u', '')}` } }
+    : {}
 }
 
 function waited({ observation, derived, backend }: Snapshot): Measured {

@@ -42,6 +42,7 @@ interface Context extends Surroundings {
 const IDLE = 15 * 60_000
 /** An upstream, MIG instance or lost GPU that good answers have not named for this long was removed on purpose. Milliseconds. */
 const FORGOTTEN = 86_400_000
+const DAY = 86_400_000
 
 /** Measures and steps every active rule of one endpoint. */
 export function judgeEndpoint(context: Context): EndpointJudgement {
@@ -116,7 +117,7 @@ function judgeSubject(
   const stepped = step(alert, judgement, isProven ? { ...rule, runs: 1 } : rule, {
     now,
     value: measured.value,
-    interval,
+    interval: betweenLooks(snapshot, interval),
   })
   const next = afterStep(
     stepped.alert,
@@ -145,6 +146,12 @@ function judgeSubject(
   const renewed = measured.renewed === true && before?.phase === 'firing'
   const end = reason === 'resolved' ? ended : undefined
   out.judged.push({ key, rule, measured, judgement, alert: next.alert, began: reason === 'fired', renewed, ended: end })
+}
+
+/** Milliseconds, as far as known: a canary with a budget asks more rarely than runs come. */
+function betweenLooks({ endpoint }: Snapshot, interval: number | undefined): number | undefined {
+  const budget = endpoint.canary?.budget
+  return budget === undefined ? interval : Math.max(interval ?? 0, DAY / budget)
 }
 
 function endOf({ alert, idle }: { alert: Alert | undefined; idle: boolean }, { forgotten }: Measured): End {

@@ -1,3 +1,4 @@
+import { defined } from '../model/defined.ts'
 import type { About } from '../model/notification.ts'
 import { whenBlind, whenDown } from '../verdict/advice.ts'
 import { inARow, UNKNOWN } from './measured.ts'
@@ -42,7 +43,8 @@ function isSeen({ observation }: Snapshot): boolean {
 
 /** What a blind rule cannot see: absent, or there with an impossible value. */
 function unseen({ observation, missing, faults, modelMissing }: Snapshot): About {
-  if (modelMissing) return { modelMissing }
+  const { answeredBy } = observation.canary ?? {}
+  if (modelMissing) return { modelMissing, ...defined({ answeredBy }) }
   if (missing.length === 0) return {}
   if (observation.unread) return { unread: missing }
   const [gone, doubted] = [false, true].map((isThere) =>

@@ -1,5 +1,5 @@
-import { TABLES } from '../backends/backends.ts'
-import { BACKENDS, type Backend, type ScrapedBackend } from '../model/backend.ts'
+import { BACKENDS, TABLES } from '../backends/backends.ts'
+import type { Backend, ScrapedBackend } from '../model/backend.ts'
 import type { About, DerivedSignal, Notification } from '../model/notification.ts'
 import type { Needs, Rule, RuleUnit } from '../model/rule.ts'
 import type { HistogramSignal, Signal } from '../model/signals.ts'
@@ -34,6 +34,8 @@ export interface RuleSpec {
   breach: 'above' | 'at-or-above' | 'below'
   /** `undefined`: off unless a limit is set. */
   limit: number | undefined
+  /** The limit that `on` sets, of a rule that is off by default. */
+  whenOn?: number
   /** `undefined`: clear as soon as it is not a breach. */
   clear?: number
   /** So many runs in a row it must be a breach, beside its time; absent: one. */

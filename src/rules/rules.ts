@@ -1,5 +1,5 @@
-import { TABLES } from '../backends/backends.ts'
-import { BACKENDS, type Backend, type BackendTable, type ScrapedBackend } from '../model/backend.ts'
+import { BACKENDS, TABLES } from '../backends/backends.ts'
+import type { Backend, BackendTable, ScrapedBackend } from '../model/backend.ts'
 import type { Notification } from '../model/notification.ts'
 import type { Signal } from '../model/signals.ts'
 import type { Advice } from '../verdict/advice-kinds.ts'

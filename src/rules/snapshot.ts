@@ -11,6 +11,7 @@ import { allAbove } from '../signals/quantile.ts'
 import { addToSlo } from '../signals/slo.ts'
 import { windowStart } from '../signals/thinning.ts'
 import { type Increases, overWindow, remember, sinceLast } from '../signals/window.ts'
+import { remember as rememberCanary } from '../state/canary-memory.ts'
 import type { EndpointState } from '../state/schema.ts'
 import { missingSignals, seenSignals } from './missing.ts'
 import type { PoolView } from './pool-view.ts'
@@ -34,7 +35,7 @@ export interface Snapshot {
   windowFrom: number
   last: Increases | undefined
   restarted: boolean
-  /** Work is reported, now and at the last reading, and nothing moved in between. `undefined`: not known. */
+  /** Work is reported, and nothing has moved for as long as `stalled` wants. `undefined`: not known. */
   noProgress: boolean | undefined
   /** By model, where several share the server. */
   models: ByModel | undefined
@@ -50,6 +51,8 @@ export interface Snapshot {
 
 /** How many runs the sparkline shows. */
 const RECENT = 15
+/** Runs without movement that are a standstill, unless `stalled` asks for fewer. */
+const STANDING = 2
 
 export function takeSnapshot(
   observation: Observation,
@@ -68,7 +71,8 @@ export function takeSnapshot(
   const table = TABLES[backend as ScrapedBackend] as BackendTable | undefined
   const motions = countsAtTheEnd(table) || inside === undefined ? {} : motionsOf(readings, last)
   const standing = standingOf(memory.restarted ? undefined : before.standing, motions, table, now)
-  const noProgress = last && lacksProgress(motions, standing, readings, table, now)
+  const runs = Math.min(limitOf('stalled', endpoint), STANDING)
+  const noProgress = last && lacksProgress(motions, standing, readings, { table, runs, now })
   const modelMissing = readings.modelFound ? undefined : endpoint.model
   const missing = modelMissing
     ? []
@@ -92,6 +96,7 @@ export function takeSnapshot(
     ...remappedOf(before, readings, now),
     ...restartsOf(before, memory.restarted, readings.startedAt, now),
     ...(readings.model === undefined ? {} : { model: readings.model }),
+    ...canaryMemory(observation, before, now),
   }
   const faults = [...readings.faults, ...derived.faults]
   return {
@@ -123,6 +128,7 @@ function withoutReadings(observation: Observation, before: EndpointState, backen
     ...before,
     ...(lives ? { failures: 0 } : {}),
     ...(failed ? { failures: before.failures + 1, failure: observation.failure } : {}),
+    ...canaryMemory(observation, before, now),
     recent: [...before.recent, [now, null, null] as EndpointState['recent'][number]].slice(-RECENT),
   }
   return {
@@ -144,6 +150,17 @@ function withoutReadings(observation: Observation, before: EndpointState, backen
     modelMissing: undefined,
     faults: [],
   }
+}
+
+function canaryMemory(
+  { endpoint, canary, ...answer }: Observation,
+  { canary: before }: EndpointState,
+  now: number,
+): Pick<EndpointState, 'canary'> {
+  if (canary === undefined) return defined({ canary: before })
+  const wait = answer.up === true ? answer.readings.gauges.canary_wait?.value : undefined
+  const isOverLimit = canary.status === 'busy' || (wait ?? 0) > limitOf('canary', endpoint)
+  return defined({ canary: rememberCanary(before, canary, isOverLimit, now) })
 }
 
 /** Requests inside the server, as far as it says. */
@@ -196,14 +213,13 @@ function lacksProgress(
   motions: Snapshot['motions'],
   standing: EndpointState['standing'],
   readings: Readings,
-  table: BackendTable | undefined,
-  now: number,
+  { table, runs, now }: { table: BackendTable | undefined; runs: number; now: number },
 ): boolean | undefined {
   const motion = motions[WHOLE]
   if (motion?.moved === undefined) return undefined
   const stands = standing?.[WHOLE]
   const patience = stands && patienceFor(stands, readings, table)
-  return stands !== undefined && stands.runs > 0 && patience !== undefined && now - stands.moved >= patience
+  return stands !== undefined && stands.runs >= runs && patience !== undefined && now - stands.moved >= patience
 }
 
 /** A gateway counts a request when it ends, so answers that take minutes do not mean a standstill. */

@@ -13,6 +13,8 @@ export interface Step {
 /** A pending alert that had no data for longer than this starts again. Milliseconds. */
 const PENDING_GAP = 3 * 60_000
 export const CLEAR_RUNS = 2
+/** Of a peak: more than any message shows. */
+const DIGITS = 6
 
 /**
  * The life of an alert, the table of `docs/rules.md`.
@@ -50,5 +52,5 @@ export function step(
 function peakOf(alert: Alert, value: number | undefined, breach: Rule['breach'] | undefined): { peak?: number } {
   if (value === undefined) return {}
   const worst = breach === 'below' ? Math.min : Math.max
-  return { peak: worst(alert.peak ?? value, value) }
+  return { peak: Number(worst(alert.peak ?? value, value).toPrecision(DIGITS)) }
 }

@@ -124,6 +124,7 @@ export function learnFrom(snapshot: Snapshot, work: Workload | undefined, now: n
   const values: Record<string, number | undefined> = {
     hits: snapshot.derived.numbers.prefix_hit_share,
     vram: snapshot.derived.numbers.vram_share,
+    canary_rate: snapshot.derived.numbers.canary_rate,
   }
   if (work) {
     values.arrivals = work.arrivalsPerSecond

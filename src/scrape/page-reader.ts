@@ -2,7 +2,7 @@ import parsePrometheusTextFormat from 'parse-prometheus-text-format'
 import type { BackendTable } from '../model/backend.ts'
 import { addBucket, addSample, listed, mergeBucket, type Series, seriesOf } from './kept-series.ts'
 import { type Buckets, type Labels, labelSet, type Page, type Sample } from './page.ts'
-import { blockOf, HEAD, ownText, pairsOf, readBound, readTail } from './sample-line.ts'
+import { blockOf, HEAD, ownText, pairsOf, plainBlock, readBound, readTail } from './sample-line.ts'
 import { planOf, type Wanted } from './wanted.ts'
 
 /** A longer line is skipped, so that a body without line feeds cannot fill the memory. */
@@ -221,17 +221,37 @@ function createLabelCache(labelSets: ReturnType<typeof createLabelSets>, isKept:
   }
 
   function add(text: string, at: number, to: number): Spelling {
-    const block = blockOf(text.slice(at, to))
-    blockTo = at + block.length
-    const spelling = known.get(block) ?? spellingOf(block)
-    if (block === '' || (known.size >= MAX_SPELLINGS && !known.has(block))) return spelling
+    return isKept ? addNew(text, at, to, isKept) : addKnown(text, at, to)
+  }
+
+  function follow(spelling: Spelling): Spelling {
     if (current) current.next = spelling
     current = spelling
     return spelling
   }
 
+  /** Where labels are dropped there are thousands of blocks: to remember each costs more than to take it apart again. */
+  function addNew(text: string, at: number, to: number, isKept: (name: string) => boolean): Spelling {
+    const line = text.slice(at, to)
+    const plain = plainBlock(line, isKept)
+    const block = plain?.block ?? blockOf(line)
+    blockTo = at + block.length
+    const { pairs, le } = plain ?? pairsOf(block, isKept)
+    const [before, after] = le ? [block.slice(0, le.from), block.slice(le.to)] : [block, '']
+    const spelling = { before: ownText(before), after: ownText(after), labels: labelSets.read(pairs) }
+    return block === '' ? spelling : follow(spelling)
+  }
+
+  function addKnown(text: string, at: number, to: number): Spelling {
+    const block = blockOf(text.slice(at, to))
+    blockTo = at + block.length
+    const spelling = known.get(block) ?? spellingOf(block)
+    if (block === '' || (known.size >= MAX_SPELLINGS && !known.has(block))) return spelling
+    return follow(spelling)
+  }
+
   function spellingOf(block: string): Spelling {
-    const { pairs, le } = pairsOf(block, isKept)
+    const { pairs, le } = pairsOf(block)
     const [before, after] = le ? [block.slice(0, le.from), block.slice(le.to)] : [block, '']
     const key = before + after
     const same = known.get(key)

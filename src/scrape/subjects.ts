@@ -1,3 +1,4 @@
+import { mask } from '../log.ts'
 import type { BackendTable } from '../model/backend.ts'
 import type { GaugeSignal, Readings, Signal } from '../model/signals.ts'
 import { type FaultKind, faultOf, note, type Reading } from './alias-reading.ts'
@@ -82,6 +83,9 @@ function judge(
   return { value, fault: areBelievable ? faultOf(signal, value) : 'out-of-range' }
 }
 
+/** `user:password@` and `?api-key=…` of the address of an upstream. */
+const NO_OTHER_SECRETS: readonly string[] = []
+
 /**
  * `GPU-…`, `GPU-…/mig 3`, or the upstream's name; `undefined` where the labels name no GPU. Where the name itself is
  * missing (labels are rewritten on the way), a GPU is its number, or the only one, and an upstream whatever its labels
@@ -91,7 +95,8 @@ function subjectOf({ values }: Labels, { subject }: BackendTable, isOnly: boolea
   if (!subject) return undefined
   const unnamed = () =>
     subject.kind === 'gpu' ? (numbered(values[subject.number]) ?? (isOnly ? ONLY_GPU : undefined)) : allOf(values)
-  const id = idOf(values, subject.id) ?? unnamed()
+  const named = idOf(values, subject.id) ?? unnamed()
+  const id = subject.kind === 'upstream' && named !== undefined ? mask(named, NO_OTHER_SECRETS) : named
   if (id === undefined || id === '__proto__') return undefined // foreign text becomes a key
   const instance = subject.kind === 'gpu' ? values[subject.instance] : undefined
   return instance === undefined ? id : `${id}/mig ${instance}`

@@ -7,7 +7,7 @@ const DAY = 24 * HOUR
 /** One value at most in this time: a ring of twenty then spans an hour of runs, however often they come. */
 const PACE = 3 * MINUTE
 const RING = 20
-const DIGITS = 4
+const DIGITS = 3
 /** Values below which nothing is usual yet. */
 const VALUES_AT_LEAST = 10
 
@@ -17,7 +17,7 @@ export const BASELINE = z.object({
   since: z.number(),
   /** Epoch milliseconds of the latest value. */
   at: z.number(),
-  /** Oldest first, four significant digits. */
+  /** Oldest first, three significant digits. */
   values: NUMBER_LIST.check(z.maxLength(RING)),
 })
 export type Baseline = z.infer<typeof BASELINE>

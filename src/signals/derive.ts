@@ -24,6 +24,8 @@ const GAUGES = [
   'canary_prefill',
   'canary_decode',
   'canary_ttft',
+  'canary_rate',
+  'quota_left',
   'vram_share',
   'beat_age',
   'observer_degraded',

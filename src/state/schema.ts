@@ -6,6 +6,7 @@ import { type About, isAbout, isNotification, type Notification } from '../model
 import { BASELINE } from '../signals/baseline.ts'
 import { HISTORY } from '../signals/history.ts'
 import { migrate } from './migrate.ts'
+import { packed, unpacked } from './packed.ts'
 
 /** The schema version this code writes; see `docs/state.md`. */
 export const STATE_VERSION = 3
@@ -141,6 +142,16 @@ const ENDPOINT_STATE = z.object({
   /** The last time that a process answered which had started before the one that answered last. */
   olderAt: z.optional(time),
   model: z.optional(z.string()),
+  /** Of the canaries sent so far: `CanaryMemory`. */
+  canary: z.optional(
+    z.object({
+      askedAt: time,
+      day: time,
+      requests: count,
+      overLimit: count,
+      leavesAt: z.optional(time),
+    }),
+  ),
   /** By rule, or `rule@subject`. */
   alerts: z.record(z.string(), ALERT),
   /** By kind: `work`, or the key of the alert that is an incident of its own. */
@@ -291,7 +302,7 @@ export function readState(text: string): ReadState {
   }
   const version = (json as { v?: unknown } | null)?.v
   if (typeof version === 'number' && version > STATE_VERSION) return { kind: 'newer', version }
-  const parsed = STATE.safeParse(migrate(json))
+  const parsed = STATE.safeParse(migrate(unpacked(json)))
   if (parsed.success) return { kind: 'state', state: parsed.data }
   const issue = parsed.error.issues[0]
   return { kind: 'broken', why: `${issue?.path.join('.') || 'the whole'}: ${issue?.message ?? 'not the schema'}` }
@@ -300,7 +311,7 @@ export function readState(text: string): ReadState {
 /** Writes the state; refuses numbers that JSON would turn into null. */
 export function writeState(state: State): string {
   refuseWhatIsNoNumber('', state)
-  return JSON.stringify(state)
+  return JSON.stringify(packed(state))
 }
 
 /** Not a replacer of JSON.stringify: called for every value, it made up most of the time of saving. */

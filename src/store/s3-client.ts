@@ -1,7 +1,8 @@
 import { homedir, tmpdir } from 'node:os'
 import { S3Client } from '@aws-sdk/client-s3'
 import { FetchHttpHandler } from '@smithy/fetch-http-handler'
-import { openDispatcher } from '../http/connections.ts'
+import { answersFor, isGateway, openDispatcher } from '../http/connections.ts'
+import { ProxyFailed } from '../http/proxy-failure.ts'
 import { tlsOptions } from '../http/tls.ts'
 import { outwardWays } from '../http/ways.ts'
 import type { StateConfig } from '../model/config.ts'
@@ -72,9 +73,13 @@ function proxied(config: S3Config, requestTimeout: number): FetchHttpHandler {
   const handler = new FetchHttpHandler({ requestTimeout, requestInit: () => ({ dispatcher }) as RequestInit })
   const handle = handler.handle.bind(handler)
   // fetch counts the body itself, and a length that stands twice is refused.
-  handler.handle = (request, options) => {
+  handler.handle = async (request, options) => {
     const { 'content-length': _, ...headers } = request.headers
-    return handle(Object.assign(request, { headers }), options)
+    const answered = await handle(Object.assign(request, { headers }), options)
+    const { statusCode } = answered.response
+    const proxy = isGateway(statusCode) ? answersFor(`${request.protocol}//${request.hostname}`, dispatcher) : undefined
+    if (proxy !== undefined) throw new ProxyFailed(proxy, statusCode, undefined)
+    return answered
   }
   return handler
 }

@@ -246,6 +246,12 @@ export function whenBlind({ context, unread, modelMissing, missing, doubted }: N
   return context?.backend === 'vllm' && !isOnlyDoubted ? [{ key: 'vllm-metrics' }] : []
 }
 
+/** What slows a single request down: less of the model in the GPU, its clocks, or others beside it. */
+export function slowCanaryRate({ context }: Notification): Advice[] {
+  const share = context?.canary?.vramShare
+  return context?.backend === 'ollama' && share !== undefined && share < 0.99 ? [{ key: 'ollama-vram', share }] : []
+}
+
 /** Ollama: docs/faq, "How does Ollama handle concurrent requests" and "How do I keep a model loaded in memory". */
 export function slowCanary({ context }: Notification): Advice[] {
   if (context?.backend !== 'ollama') return []

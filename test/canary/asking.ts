@@ -29,6 +29,7 @@ export function optionsOn(clock: () => number, change: Partial<CanaryOptions> = 
   return {
     canary: { load: false, loadTimeout: 120_000 },
     clock,
+    now: 0,
     requestId: REQUEST_ID,
     dispatcher: openDispatcher().dispatcher,
     ...change,

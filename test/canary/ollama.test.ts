@@ -196,6 +196,7 @@ describe('refusals and failures', () => {
     expect(factsOf(await ask())).toEqual({
       status: 'busy',
       requestId: REQUEST_ID,
+      requests: 1,
       detail: 'server busy, please try again. maximum pending requests exceeded',
     })
     server.meet({ kind: 'status', status: 429, headers: { 'retry-after': '5' } })
@@ -262,7 +263,7 @@ describe('refusals and failures', () => {
     const answer = await ask({ timeout: 150 })
     expect(failureIn(answer)).toEqual({ kind: 'timeout' })
     // The server's own log may show what became of it.
-    expect(answer.canary).toEqual({ status: 'failed', requestId: REQUEST_ID })
+    expect(answer.canary).toEqual({ status: 'failed', requestId: REQUEST_ID, requests: 1 })
     expect(await (await fetch(server.url)).text()).toBe('Ollama is running')
   })
 
@@ -344,6 +345,7 @@ describe('what servers answer', () => {
           canary_load: 6.338219291,
           canary_prefill: 0.130079,
           canary_decode: 4.23271,
+          canary_rate: 61.190112245,
         },
       ],
       [
@@ -355,6 +357,7 @@ describe('what servers answer', () => {
           canary_load: 0.005025959,
           canary_prefill: 0.325953,
           canary_decode: 4.709213,
+          canary_rate: 61.581414984,
         },
       ],
       [
@@ -366,6 +369,7 @@ describe('what servers answer', () => {
           canary_load: 0.101397084,
           canary_prefill: 0.013074791,
           canary_decode: 0.052479709,
+          canary_rate: 342.989706746,
         },
       ],
       ['ollama-generate-load-only-no-durations-2023-12.json', 300, { canary_total: 0.3 }],

@@ -29,7 +29,7 @@ describe('against a simulated server', () => {
     const { server, ask } = await simulated()
     if (queue > 0) server.occupy(queue)
     const answer = await ask()
-    expect(factsOf(answer)).toEqual({ status: 'answered', requestId: REQUEST_ID })
+    expect(factsOf(answer)).toEqual({ status: 'answered', requestId: REQUEST_ID, requests: 1 })
     expect(gaugesOf(answer)).toMatchObject({ canary_ttft: ttft })
   })
 
@@ -101,6 +101,7 @@ describe('against a simulated server', () => {
     expect(factsOf(await ask())).toEqual({
       status: 'busy',
       requestId: REQUEST_ID,
+      requests: 1,
       detail: 'The request queue is full, try again later; Retry-After: 7',
     })
     server.meet({ kind: 'status', status: 429, body: '{"error":"Model is overloaded","error_type":"overloaded"}' })
@@ -140,7 +141,7 @@ describe('against a simulated server', () => {
   test('comments alone until the deadline: a gateway holds the request', async () => {
     const { server, ask } = await simulated()
     server.meet({ kind: 'parked', every: 20 })
-    expect(factsOf(await ask({ timeout: 150 }))).toEqual({ status: 'parked', requestId: REQUEST_ID })
+    expect(factsOf(await ask({ timeout: 150 }))).toEqual({ status: 'parked', requestId: REQUEST_ID, requests: 1 })
   })
 
   test('case 67: silence until the deadline is a timeout, before the headers and after them', async () => {
@@ -149,7 +150,7 @@ describe('against a simulated server', () => {
       server.meet({ kind })
       const answer = await ask({ timeout: 150 })
       expect(failureIn(answer)).toEqual({ kind: 'timeout' })
-      expect(answer.canary).toEqual({ status: 'failed', requestId: REQUEST_ID })
+      expect(answer.canary).toEqual({ status: 'failed', requestId: REQUEST_ID, requests: 1 })
     }
   })
 
@@ -299,7 +300,7 @@ describe('what a stream may look like', () => {
         .split('\n\n')
         .filter((event) => event.trim() !== '')
       const answer = await hear(events.map((event) => `${event}\n\n`))
-      expect(gaugesOf(answer)).toEqual({ canary_ttft: 0.2, canary_total: 0.4, canary_decode: 0.2 })
+      expect(gaugesOf(answer)).toEqual({ canary_ttft: 0.2, canary_total: 0.4, canary_decode: 0.2, canary_rate: 10 })
     },
   )
 })

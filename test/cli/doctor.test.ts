@@ -273,7 +273,7 @@ test('a server that refuses us is told with the full names of the variables', as
   const { url } = await serve((_, response) => response.writeHead(401).end('no'))
   const [code, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}` })
   expect(code).toBe(1)
-  expect(text).toContain('→ The server itself may be fine. Check VLLM_BEARER_TOKEN or VLLM_BASIC_AUTH in the settings.')
+  expect(text).toContain('→ The server itself may be fine. Check VLLM_BEARER_TOKEN or VLLM_BASIC_AUTH.')
 })
 
 test('an Ollama without the configured model names those that it has', async () => {

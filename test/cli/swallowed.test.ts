@@ -34,8 +34,13 @@ describe('nothing is refused', () => {
     ['where the flag came through', ['vllm', '--dry-run'], { npm_config_dry_run: 'true' }],
     ['for a flag of npm alone', ['vllm'], { npm_config_color: 'true', npm_config_yes: 'true' }],
     ['for one that is switched off', ['vllm'], { npm_config_json: '', npm_config_push: 'false' }],
-    ['under npx, which hands its flags on', ['vllm'], { npm_command: 'exec', npm_config_json: 'true' }],
   ])('%s', (_, args, env) => {
     expect(swallowed('invoke', flagsOf('invoke'), args, { ...NPM, ...env })).toBeUndefined()
+  })
+
+  test('for what npx was told for itself', () => {
+    const env = { npm_command: 'exec', npm_config_yes: 'true', npm_config_package: 'x.tgz' }
+    expect(swallowed('deploy', { yes: {}, package: {} }, [], env)).toBeUndefined()
+    expect(swallowed('deploy', { yes: {}, package: {} }, [], { ...env, npm_command: 'run' })).toContain('--yes')
   })
 })

@@ -1,9 +1,10 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { BACKENDS } from '../../src/backends/backends.ts'
 import { parseConfig } from '../../src/config/parse.ts'
 import { parseReceiver } from '../../src/config/receiver.ts'
 import { GENERAL, PER_ENDPOINT, RULE_ENDINGS } from '../../src/config/settings.ts'
-import { BACKENDS, prefixOf } from '../../src/model/backend.ts'
+import { prefixOf } from '../../src/model/backend.ts'
 import { RULE_IDS } from '../../src/rules/rules.ts'
 
 const backend = fc.constantFrom(...BACKENDS)

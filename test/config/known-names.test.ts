@@ -59,7 +59,7 @@ test('a thousand endpoints and a full environment take no time', () => {
   expect(misspeltIn({ VLLM_ENDPOINTS: endpoints, ...others, VLLM_G7_WAITNG_LIMIT: '1' })).toEqual([
     { name: 'VLLM_G7_WAITNG_LIMIT', meant: 'VLLM_G7_WAITING_LIMIT' },
   ])
-  expect(performance.now() - started).toBeLessThan(2_000)
+  expect(performance.now() - started).toBeLessThan(5_000)
 })
 
 test('quotation marks that a container kept are taken off, with a warning that names the variable', () => {

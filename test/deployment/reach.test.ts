@@ -37,6 +37,14 @@ describe('a private address without subnets is a warning that names what to set'
   })
 })
 
+test('a file of this machine is none of the function, but for one of a layer', () => {
+  const env = { TLS_CA: '/etc/ca.pem', VLLM_CHAT_TLS_KEY: 'key.pem', NOTIFLY_TLS_CA: '/opt/ca.pem' }
+  expect(reachOf(['vllm'], env, false).problems).toEqual([
+    'TLS_CA: is a file of this machine; a function has only what a layer puts below /opt',
+    'VLLM_CHAT_TLS_KEY: is a file of this machine; a function has only what a layer puts below /opt',
+  ])
+})
+
 test.each([
   ['a public address', { VLLM_ENDPOINTS: 'chat=https://gpu.example.com', NOTIFLY_URL: 'https://172.99.0.1' }],
   ['what a person opens', { VLLM_RUNBOOK_URL: 'http://localhost/wiki' }],

@@ -35,6 +35,7 @@ const FACTS: Fact[] = [
   { value: 1 },
   { refusal: 'no-backend' },
   { refusal: 'own-limit' },
+  { refusal: 'overloaded' },
   { doubted: 'kv_cache' },
   { heldBy: 'asleep' },
   { heldBy: 'unhealthy' },
@@ -79,7 +80,10 @@ test.each([
   en.title.idle('…'),
   en.title.late('…'),
   en.title.repeated('…', '4 h'),
-  en.title.digest(4, 0).replace('4', '…'),
+  en.title.lot('…', 4, 4, '…').replace('4', '…'),
+  en.title.worse('…'),
+  en.title.comesAndGoes('…'),
+  en.title.cameAndWent('…', 4).replace('4', '…'),
 ])('a message that begins as in "%s" is explained', (title) => {
   expect(page).toContain(`- \`${title}\``)
 })

@@ -134,10 +134,19 @@ describe('by TLS', () => {
 
   test('a server that wants a client certificate gets it', async () => {
     const { readFileSync } = await import('node:fs')
-    const port = await secure({ ca: readFileSync(made.ca), requestCert: true, rejectUnauthorized: true })
+    const wanting = { ca: readFileSync(made.ca), requestCert: true, rejectUnauthorized: true }
+    const port = await secure(wanting)
     const address = `https://localhost:${port}/`
     const ca = file(made.ca)
-    expect(await ask(address, trusting({ ca }))).not.toBe('waiting 3\n')
+    expect(await ask(address, trusting({ ca }))).toEqual({
+      kind: 'tls',
+      code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+    })
+    const older = await secure({ ...wanting, maxVersion: 'TLSv1.2' })
+    expect(await ask(`https://localhost:${older}/`, trusting({ ca }))).toMatchObject({
+      kind: 'tls',
+      code: expect.stringContaining('HANDSHAKE_FAILURE'),
+    })
     const own = { cert: file(made.client.cert), key: file(made.client.key) }
     expect(await ask(address, trusting({ ca, ...own }))).toBe('waiting 3\n')
   })
@@ -149,6 +158,15 @@ describe('by TLS', () => {
       kind: 'tls',
       code: expect.stringMatching(/WRONG_VERSION_NUMBER|PACKET_LENGTH/),
     })
+  })
+
+  test.each([
+    ['<html><head><title>400 The plain HTTP request was sent to HTTPS port</title>', 'HTTP_ON_TLS'],
+    ['Client sent an HTTP request to an HTTPS server.\n', 'HTTP_ON_TLS'],
+    ['<html><head><title>400 No required SSL certificate was sent</title>', 'CERTIFICATE_REQUIRED'],
+  ])('a server that says so with 400 is told the same: %s', async (words, code) => {
+    const port = await listen(createServer((_, answer) => void answer.writeHead(400).end(words)))
+    expect(await ask(`http://localhost:${port}/`, {})).toEqual({ kind: 'tls', code })
   })
 
   test('a file that is missing, no PEM, or of another key is a problem that names its variable', () => {

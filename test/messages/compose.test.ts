@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { compose } from '../../src/messages/compose.ts'
+import { bytesOf } from '../../src/messages/fit.ts'
+import { inner } from '../../src/messages/number-format.ts'
 import type { Language } from '../../src/model/config.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import type { Notification } from '../../src/model/notification.ts'
@@ -24,19 +26,20 @@ const tripled = queueNotification(
 
 test("the design's example, in Russian: what happened, how long a new request waits, why, the line, what to do, where", () => {
   expect(textOf(tripled, 'ru').split('\n')).toEqual([
-    '🐌 Очередь инференса растёт: chat/a (llama-3.1-8b)',
-    'В очереди 42 запроса (порог 20), на GPU считается 16. Новый запрос ждёт около 50 с.',
+    '🐌 chat/a: в очереди 42 (порог 20)',
+    'В очереди 42 запроса (порог 20), выполняется 16. Новый запрос ждёт около 50 с.',
     'Нагрузка выросла: запросов втрое больше обычного, скорость генерации прежняя.',
     '▂▂▂▃▄▇█ 3 → 42 за 15 мин',
-    'Добавьте реплику или включите троттлинг на входе.',
+    'Добавьте реплику или ограничьте поток запросов на шлюзе.',
     'KV-кэш занят на 61 %, max_num_seqs можно поднять.',
+    'llama-3.1-8b',
     'http://10.0.0.5:8000/metrics',
   ])
 })
 
 test('the same in English', () => {
   expect(textOf(tripled).split('\n').slice(0, 4)).toEqual([
-    '🐌 Inference queue is growing: chat/a (llama-3.1-8b)',
+    '🐌 chat/a: 42 waiting (limit 20)',
     '42 requests are waiting (limit 20), 16 are running. A new request waits about 50 s.',
     'Load grew: 3× as many requests as usual, generation speed as before.',
     '▂▂▂▃▄▇█ 3 → 42 in 15 min',
@@ -56,7 +59,7 @@ test('what is not known is not told', () => {
     textOf({ ...notification, context: bare })
       .split('\n')
       .slice(0, 2),
-  ).toEqual(['🐌 Inference queue is growing: chat/a', 'Requests are piling up.'])
+  ).toEqual(['🐌 chat/a: inference queue is growing', 'Requests are piling up.'])
 })
 
 test.each([
@@ -148,7 +151,7 @@ const DOWNS: [string, Failure, string, string][] = [
   ['76', { kind: 'not-prometheus' }, 'Address does not serve metrics', 'an empty page came'],
   ['76', { kind: 'not-prometheus', detail: 'Sign in' }, 'Address does not serve metrics', 'a web page, JSON or other'],
   ['74', { kind: 'redirected', status: 302, detail: 'http://b/m' }, 'Metrics have moved', 'It points to http://b/m'],
-  ['74', { kind: 'redirect-loop', status: 302 }, 'Metrics redirect in a circle', 'leads back to itself'],
+  ['74', { kind: 'redirect-loop', status: 302 }, 'Redirect loop', 'leads back to itself'],
   ['78', { kind: 'compressed' }, 'Metrics are garbled', 'without being declared'],
   [
     '77',
@@ -160,7 +163,7 @@ const DOWNS: [string, Failure, string, string][] = [
 
 test.each(DOWNS)('case %s: down is told by its cause: %o', (_, failure, title, words) => {
   const message = write(downNotification('chat/a', { failure }, 3))
-  expect(message.title).toBe(`🔴 ${title}: chat/a (llama-3.1-8b)`)
+  expect(message.title).toBe(`🔴 chat/a: ${inner(title)}`)
   expect(message.body).toContain(words)
 })
 
@@ -169,7 +172,7 @@ test('case 63: a model that is not on the server is no queue and not down', () =
     { rule: 'blind', endpoint: 'box', modelMissing: 'm' },
     { backend: 'ollama', url: 'http://h:11434', canary: { status: 'model-missing', detail: "model 'm' not found" } },
   )
-  expect(textOf(notification)).toContain('Model is not on the server: box')
+  expect(textOf(notification)).toContain('🙈 box: model is not on the server')
   expect(textOf(notification)).toContain('There is no model “m” on this server')
   expect(textOf(notification)).toContain('ollama list')
 })
@@ -185,14 +188,14 @@ test('case 75, 102: the address is shown without user, password and keys', () =>
 
 test('case 104: a message that may have been delivered already says that it may be a repetition', () => {
   expect(textOf(queueNotification({ maybeSent: true }))).toContain(
-    '(Perhaps a repetition: the answer to the first push was lost.)',
+    '(Possible duplicate: the push server did not confirm the first one.)',
   )
   expect(textOf(queueNotification())).not.toContain('repetition')
 })
 
 test('a reminder says for how long and since when, and of a queue no longer that it grows', () => {
   const text = textOf(queueNotification({ reason: 'repeated', firedAt: NOW - 245 * MINUTE }))
-  expect(text).toContain('🐌 Inference queue is long, for 4 h 5 min now: chat/a')
+  expect(text).toContain('🐌 chat/a: 42 waiting (limit 20), for 4 h 5 min now')
   expect(text).toContain('Since 10:00 UTC.')
 })
 
@@ -206,7 +209,7 @@ test('resolved says what it was, how long, how high, and does not wake anybody',
     priority: 8,
   })
   const message = write(notification)
-  expect(message.title).toBe('✅ Queue is short again: chat/a (llama-3.1-8b)')
+  expect(message.title).toBe('✅ chat/a: queue is short again')
   expect(message.body).toContain('“Inference queue is growing” lasted 1 h 5 min, 97 waiting at most.')
   expect(message.priority).toBe(4)
 })
@@ -223,18 +226,18 @@ test('a line that went up and down again names its peak, not two ends alone', ()
 test('a restart is no recovery, and silence is not either', () => {
   const over = { reason: 'resolved', firedAt: NOW - 10 * MINUTE, endedAt: NOW } as const
   expect(textOf(queueNotification({ ...over, ended: 'restarted' }))).toContain(
-    '🔄 Over after a restart: “Inference queue is growing”',
+    '🔄 chat/a: over after a restart: “Inference queue is growing”',
   )
   expect(textOf(queueNotification({ ...over, ended: 'restarted' }))).toContain('what was waiting is lost')
   expect(textOf(queueNotification({ ...over, rule: 'ttft', ended: 'idle' }))).toContain(
-    'closed as idle, not seen to be better',
+    'closed for lack of traffic; recovery not confirmed',
   )
 })
 
 test('nor when it is told late', () => {
   const late = { reason: 'late', firedAt: NOW - 10 * MINUTE, endedAt: NOW } as const
   expect(textOf(queueNotification({ ...late, ended: 'restarted' }))).toContain('It ended because the server restarted')
-  expect(textOf(queueNotification({ ...late, rule: 'ttft', ended: 'idle' }))).toContain('not seen to be better')
+  expect(textOf(queueNotification({ ...late, rule: 'ttft', ended: 'idle' }))).toContain('recovery not confirmed')
   expect(textOf(queueNotification({ ...late, ended: 'clear' }))).not.toContain('restarted')
 })
 
@@ -251,9 +254,8 @@ test('nor beside another rule, nor among many endpoints', () => {
         queueNotification({ ...over, rule: 'ttft', endpoint, id: endpoint, incident: endpoint, ended }),
       ),
     )
-  expect(many('restarted').title).toBe('🔄 Over at 4 endpoints')
-  expect(many('idle').title).toBe('💤 Over at 4 endpoints')
-  expect(many('restarted').body).toContain('🔄 a: over after a restart: “First token comes late” (after 10 min).')
+  expect(many('restarted').title).toBe('🔄 Over after a restart: “First token comes late” at 4: a, b, c, d')
+  expect(many('idle').title).toBe('💤 Over for lack of traffic: “First token comes late” at 4: a, b, c, d')
   expect(many('restarted').body + many('idle').body).not.toContain('✅')
 })
 
@@ -265,13 +267,13 @@ test('what came and went while the push server was away is told once, with its t
     peak: 97,
   })
   expect(write(notification)).toMatchObject({
-    title: '🕓 Was: “Inference queue is growing”: chat/a (llama-3.1-8b)',
+    title: '🕓 chat/a: was: “inference queue is growing”',
     priority: 4,
   })
-  expect(textOf(notification)).toContain('Was from 12:00 UTC to 13:00 UTC (1 h), 97 waiting at most.')
+  expect(textOf(notification)).toContain('Lasted from 12:00 UTC to 13:00 UTC (1 h), 97 waiting at most.')
   const beside = { ...notification, rule: 'kv_cache', incident: 'k' } as const
   expect(write([queueNotification(), beside]).body).toContain(
-    '🕓 Was from 12:00 UTC to 13:00 UTC: “KV cache is nearly full”.',
+    '🕓 Lasted from 12:00 UTC to 13:00 UTC: “KV cache is nearly full”.',
   )
   expect(textOf({ ...notification, firedAt: NOW - 1500 * MINUTE }, 'ru')).toContain(
     'Было с 29 нояб. 13:05 UTC до 13:00 UTC',
@@ -280,16 +282,16 @@ test('what came and went while the push server was away is told once, with its t
 
 test('fired and resolved of one incident in one message are told as late, unless the first may have arrived', () => {
   const resolved = queueNotification({ reason: 'resolved', at: NOW + MINUTE, endedAt: NOW + MINUTE, ended: 'clear' })
-  expect(write([queueNotification(), resolved]).title).toContain('🕓 Was:')
-  expect(write([queueNotification({ maybeSent: true }), resolved]).title).toContain('✅ Queue is short again')
+  expect(write([queueNotification(), resolved]).title).toContain('🕓 chat/a: was:')
+  expect(write([queueNotification({ maybeSent: true }), resolved]).title).toContain('✅ chat/a: queue is short again')
 })
 
 test('an end beside a new incident of the same alert is told with its times, not as well again', () => {
   const times = { firedAt: NOW - 20 * MINUTE, at: NOW - 9 * MINUTE, endedAt: NOW - 9 * MINUTE }
   const over = queueNotification({ ...times, incident: 'before', reason: 'resolved', ended: 'clear' })
   const message = write([over, queueNotification()])
-  expect(message).toMatchObject({ title: expect.stringContaining('🐌 Inference queue is growing'), priority: 8 })
-  expect(message.body).toContain('🕓 Was from 13:45 UTC to 13:56 UTC: “Inference queue is growing”.')
+  expect(message).toMatchObject({ title: '🐌 chat/a: 42 waiting (limit 20)', priority: 8 })
+  expect(message.body).toContain('🕓 Lasted from 13:45 UTC to 13:56 UTC: “Inference queue is growing”.')
   expect(message.body).not.toContain('short again')
   expect(write([over, queueNotification({ rule: 'kv_cache' })]).body).toContain(
     '✅ Queue is short again (after 11 min).',
@@ -315,7 +317,7 @@ test('several rules of one endpoint: the most urgent gives the title, the others
     queueNotification(),
   ])
   const lines = message.body.split('\n')
-  expect(message.title).toContain('🐌 Inference queue is growing')
+  expect(message.title).toBe('🐌 chat/a: 42 waiting (limit 20)')
   expect(lines[1]).toBe('📦 KV cache 93 % full (limit 90 %).')
   expect(lines[2]).toBe('✅ Requests succeed again (after 9 min).')
   expect(message.priority).toBe(8)
@@ -397,7 +399,7 @@ test.each([
   // It is not back with them.
   expect(
     write(notifications.map((notification) => ({ ...notification, reason: 'resolved', endedAt: NOW }))).title,
-  ).toBe('✅ Over at 19 endpoints')
+  ).toBe('✅ Answers again at 19 of 20: chat/r0, chat/r1, chat/r2, chat/r3, chat/r4, …')
 })
 
 test('one cause that is no network fault is not blamed on the network', () => {
@@ -408,43 +410,39 @@ test('one cause that is no network fault is not blamed on the network', () => {
   expect(write(notifications).body).not.toContain('own network')
 })
 
-test('a digest has a line for each endpoint, the worst first, and counts the rest', () => {
+test('a digest has a line for each trouble, the worst first, with its ten worst endpoints and what to do', () => {
   const notifications = Array.from({ length: 30 }, (_, index) =>
-    queueNotification({
-      endpoint: `chat/r${index}`,
-      incident: `${index}`,
-      ...(index === 29 ? { rule: 'stalled', priority: 9 } : {}),
-    }),
+    queueNotification(
+      {
+        endpoint: `chat/r${index}`,
+        incident: `${index}`,
+        value: 100 + index,
+        ...(index === 29 ? { rule: 'stalled', priority: 9 } : {}),
+      },
+      { of: 40 },
+    ),
   )
   const message = write(notifications)
   const lines = message.body.split('\n')
-  expect(message.title).toBe('🚨 Trouble at 30 endpoints')
-  expect(lines).toHaveLength(12)
-  expect(lines[0]).toContain('chat/r29')
-  expect(lines[11]).toBe('… and 19 more.')
+  expect(message.title).toBe('🧊 No progress at 1 of 40: chat/r29')
+  expect(lines).toHaveLength(3)
+  expect(lines[2]).toMatch(/^🐌 Queue at 29 of 40: chat\/r28 128, chat\/r27 127, .*, chat\/r19 119, …$/)
   expect(message.priority).toBe(9)
 })
 
-test('a digest tells all rules of its endpoints as long as there is room', () => {
-  const notifications = (endpoints: number) =>
-    Array.from({ length: endpoints }, (_, index) => [
-      queueNotification({ endpoint: `r${index}`, incident: `q${index}` }),
-      queueNotification({
-        endpoint: `r${index}`,
-        incident: `k${index}`,
-        rule: 'kv_cache',
-        value: 0.95,
-        limit: 0.9,
-        priority: 7,
-      }),
-    ]).flat()
-  const lines = (endpoints: number) => write(notifications(endpoints)).body.split('\n')
-  expect(lines(4).map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual(
-    ['r0', 'r1', 'r2', 'r3'].flatMap((name) => [`🐌 ${name}:`, `📦 ${name}:`]),
+test('200 endpoints fit, and the ten worst are named', () => {
+  const notifications = Array.from({ length: 200 }, (_, index) =>
+    queueNotification(
+      { endpoint: `some-group/replica-${index}`, incident: `${index}`, value: 21 + index },
+      { of: 200, verdict: { kind: 'load-grew', arrivals: 3 } },
+    ),
   )
-  expect(lines(10)).toHaveLength(12)
-  expect(lines(10).filter((line) => line.startsWith('🐌'))).toHaveLength(10)
-  expect(lines(30).at(-1)).toBe('… and 19 more.')
+  const message = write(notifications)
+  expect(bytesOf(message.body)).toBeLessThan(4_096)
+  expect(message.title).toMatch(/^🐌 Queue at 200: some-group\/replica-199 220, /)
+  expect(message.body).toContain('some-group/replica-190 211, …')
+  expect(message.body).toContain('Load grew')
+  expect(message.body).toContain('Add a replica')
 })
 
 test('case 106: a priority is a whole number from 0 to 10', () => {
@@ -459,15 +457,27 @@ test('a tap opens the runbook of the endpoint that gives the title', () => {
   expect(compose([queueNotification({ endpoint: 'chat/b' })], 'en', { ...options, link })).not.toHaveProperty('link')
 })
 
-test.each([
-  ['org/llama-3.1-8b-instruct-awq-int4', '🐌 Inference queue is growing: chat/a (org/llama-3.1-8b-instruct-awq-int4)'],
-  [
-    'some-organisation/llama-3.1-8b-instruct-awq-int4',
-    '🐌 Inference queue is growing: chat/a (llama-3.1-8b-instruct-awq-int4)',
-  ],
-  [`org/${'m'.repeat(60)}`, `🐌 Inference queue is growing: chat/a (${'m'.repeat(39)}…)`],
-])('a long model name gives way in the title: %s', (model, title) => {
-  expect(write(queueNotification({}, { model })).title).toBe(title)
+test('the model stands beside the address: a phone shows 40 characters of a title', () => {
+  expect(textOf(queueNotification({}, { model: 'org/llama' }))).toContain('\norg/llama\nhttp://10.0.0.5:8000/metrics')
+})
+
+test('times are in the zone of the reader', () => {
+  const gap = queueNotification({ reason: 'repeated', firedAt: NOW - 245 * MINUTE })
+  const inZone = (language: 'en' | 'ru') => compose([gap], language, { ...options, timezone: 'Europe/Berlin' }).body
+  expect(inZone('en')).toContain('Since 11:00 CET.')
+  expect(inZone('ru')).toContain('Началось: 11:00 GMT+1.')
+})
+
+test('a GPU is called by its number, and its UUID stands at the end', () => {
+  const subject = 'GPU-5fd4f087-86f3-7a43-b711-4771313afc50'
+  const lines = textOf(
+    queueNotification(
+      { rule: 'gpu_temperature', value: 91, limit: 85, subject, subjectName: 'gpu 3, NVIDIA H100 80GB HBM3' },
+      { backend: 'dcgm' },
+    ),
+  ).split('\n')
+  expect(lines[0]).toBe('🔥 chat/a: gpu 3 (H100): 91 °C (limit 85)')
+  expect(lines.at(-1)).toBe(`gpu 3, NVIDIA H100 80GB HBM3: ${subject}`)
 })
 
 test('heartbeats: late, never seen, failed with its exit code and its own words', () => {
@@ -480,7 +490,7 @@ test('heartbeats: late, never seen, failed with its exit code and its own words'
   expect(textOf(notification({ age: 250_000 }))).toContain(
     'The last beat came 4 min ago (expected every 1 min, with 30 s of grace).',
   )
-  expect(textOf(notification({ never: true }))).toContain('💔 Worker never reported: indexer')
+  expect(textOf(notification({ never: true }))).toContain('💔 indexer: worker never reported')
   expect(textOf(notification({ failed: { exit: 3, body: 'disk full\nok' } }))).toContain(
     'exit code 3.\nWorker says: “disk full ok”',
   )
@@ -495,9 +505,11 @@ test("the watcher's own gap names the function that did not run", () => {
     rule: 'gap',
     reason: 'told-once',
     subject: 'vllm',
+    firedAt: NOW - 47 * MINUTE,
+    endedAt: NOW,
     gap: { length: 47 * MINUTE, interval: MINUTE },
   })
   expect(textOf(notification)).toContain(
-    '⏸️ The watcher did not run: vllm\nvllm: nothing was watched for 47 min; a run is due every 1 min.',
+    '⏸️ vllm: not watched for a while\nvllm: not watched from 13:18 UTC to 14:05 UTC (47 min); usually every 1 min.',
   )
 })

@@ -121,7 +121,7 @@ test('case 108: when markdown is rendered, text from outside is escaped and our 
 test('plain messages say nothing about markdown and show names as they are', () => {
   const message = compose([queueNotification({}, { model: 'org/my_model' })], 'en', options)
   expect(message).not.toHaveProperty('markdown')
-  expect(message.title).toContain('(org/my_model)')
+  expect(message.body).toContain('org/my_model')
 })
 
 test('a text of 10,000 characters is cut between characters', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { BACKENDS } from '../../src/model/backend.ts'
+import { BACKENDS } from '../../src/backends/backends.ts'
 import { FAILURE_KINDS } from '../../src/model/failure.ts'
 import type { AlertContext, Notification } from '../../src/model/notification.ts'
 import { RULE_IDS } from '../../src/rules/rules.ts'

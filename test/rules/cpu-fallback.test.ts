@@ -25,8 +25,8 @@ const times = (n: number, share: number) => new Array<number>(n).fill(share)
 
 test('case 238: a model that runs on the CPU after 70 good canaries is told once, and over when it is back', () => {
   expect(told([...times(70, 1), ...times(15, 0), ...times(2, 1)])).toEqual([
-    expect.stringMatching(/^70 .*Model runs on the CPU now/),
-    expect.stringMatching(/^86 .*Model is in GPU memory again/),
+    expect.stringMatching(/^70 .*ollama: model runs on the CPU now/),
+    expect.stringMatching(/^86 .*ollama: model is in GPU memory again/),
   ])
 })
 

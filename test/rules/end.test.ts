@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { inner } from '../../src/messages/number-format.ts'
 import type { Backend } from '../../src/model/backend.ts'
 import type { Message } from '../../src/model/message.ts'
 import type { Answer, BeatFacts } from '../../src/model/observation.ts'
@@ -42,7 +43,7 @@ describe('the end of an alert is told as what was told', () => {
     ],
   ])('%s', (_, backend, env, runs, headline) => {
     const [fired, resolved] = told(backend, env, runs)
-    expect(fired?.title).toContain(headline)
+    expect(fired?.title).toContain(inner(headline))
     expect(resolved?.body).toContain(`“${headline}” lasted`)
   })
 })

@@ -68,9 +68,9 @@ describe('a code that is gone without being 0', () => {
 
   test('is not known to be over: the exporter only forgot it', () => {
     const [fired, end, ...more] = messages([gpu(0), gpu(79), gpu(79), gpu(), gpu(), gpu()])
-    expect(fired?.title).toContain('GPU error XID 79')
+    expect(fired?.title).toContain('gpu 0: XID 79')
     expect(fired?.body).toContain('reboot the host')
-    expect(end?.title).toContain('Not known to be over')
+    expect(end?.title).toContain('not known to be over')
     expect(end?.body).toContain('nvidia-smi')
     expect(more).toEqual([])
   })
@@ -94,12 +94,12 @@ describe('case 405: a crash loop', () => {
 
   test('of six kills in 100 s is told once, though each scrape found a server, and says what is lost', () => {
     const messages = play([0, 0, 18, 36, 36, 52, 70, 70, 86, 100, 100, 100])
-    expect(messages.map(({ title }) => title)).toEqual([expect.stringContaining('Server restarts again and again')])
+    expect(messages.map(({ title }) => title)).toEqual([expect.stringContaining('server restarts again and again')])
     expect(messages[0]?.body).toContain('what was queued or being computed is lost each time')
   })
 
   test('case 409: two servers behind one address by turns are told as such, once', () => {
     const messages = play(Array.from({ length: 30 }, (_, i) => (i % 2) * 500))
-    expect(messages.map(({ title }) => title)).toEqual([expect.stringContaining('Two servers answer by turns')])
+    expect(messages.map(({ title }) => title)).toEqual([expect.stringContaining('two servers answer by turns')])
   })
 })

@@ -91,7 +91,7 @@ describe('whose refusal it is', () => {
     }
     const runs = [good, refused].map((answer, minute) => ({ at: minute * 60_000, seen: () => answer }))
     const [message] = playRuns(configOf('openai', OPENAI), runs).flatMap(messagesOf)
-    expect(message?.title).toContain('Gateway has no backend left')
+    expect(message?.title).toContain('gateway has no backend left')
     expect(message?.body).not.toMatch(/queue is full|Add a replica/)
   })
 })

@@ -28,7 +28,7 @@ test('five signs of failure at once are told within two runs, the worst first, i
   const messages = played.flatMap((run, minute) => messagesOf(run).map((message) => ({ minute, ...message })))
   const [first, ...more] = messages
   expect([first?.minute, first?.priority]).toEqual([5, 9])
-  expect(first?.title).toContain('Engine is unhealthy')
+  expect(first?.title).toContain('engine is unhealthy')
   for (const sign of ['answered with garbage', 'HTTP 5xx', 'refused at admission', 'KV transfers failed'])
     expect(first?.body).toContain(sign)
   expect(more).toEqual([])

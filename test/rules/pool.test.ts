@@ -40,11 +40,11 @@ describe('pool: a group that has lost its replicas', () => {
     const [gone, back] = runs.flatMap(messagesOf)
     expect(gone).toMatchObject({
       priority: 10,
-      title: expect.stringContaining('No replica of the group answers: chat'),
+      title: expect.stringContaining('chat: no replica of the group answers'),
     })
     expect(gone?.body).toContain('None of 3 replicas answers: nothing listens on the port')
     expect(gone?.body).toContain('Gone: a, b, c')
-    expect(back?.title).toContain('Enough replicas answer again: chat')
+    expect(back?.title).toContain('chat: enough replicas answer again')
   })
 
   test('case 412: within three runs, the group is told with the last of them', () => {

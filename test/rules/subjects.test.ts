@@ -24,8 +24,8 @@ test('an upstream that the gateway does not name is told when it is unhealthy, a
   const pages = [1, 0, 1, 1].map((health) => `${gateway({})}upstream_health ${health}\n`)
   const { messages } = play('gateway', pages)
   expect(messages.map(({ title }) => title)).toEqual([
-    expect.stringContaining('Upstream is unhealthy'),
-    expect.stringContaining('Upstream is healthy again'),
+    expect.stringContaining('upstream is unhealthy'),
+    expect.stringContaining('upstream is healthy again'),
   ])
 })
 
@@ -62,10 +62,7 @@ test('a value that cannot be is told as such, not as missing', () => {
 test('a GPU is told with what a person calls it, also when it is over', () => {
   const hot = (celsius: number) => page({ 'DCGM_FI_DEV_GPU_TEMP{gpu="3",UUID="GPU-1",modelName="NVIDIA L4"}': celsius })
   const { messages } = play('dcgm', [hot(91), hot(60), hot(60)], { GPU_TEMPERATURE_FOR: '0s', BLIND_LIMIT: 'off' })
-  expect(messages.map(({ body }) => body.split(':')[0])).toEqual([
-    'GPU-1 (gpu 3, NVIDIA L4)',
-    '“GPU-1 (gpu 3, NVIDIA L4)',
-  ])
+  expect(messages.map(({ body }) => body.split(':')[0])).toEqual(['gpu 3 (L4)', '“gpu 3 (L4)'])
 })
 
 /** Requests answered by upstream a, failed at upstream b, failed at upstream c. */

@@ -12,13 +12,13 @@ describe('learning', () => {
     expect(every(5, 25)?.values).toEqual(Array.from({ length: 20 }, (_, i) => i + 5))
   })
 
-  test('stores four significant digits', () => {
+  test('stores three significant digits', () => {
     expect(
       learned([
         [0, 1_234.567_89],
         [5, 0.123_456_789],
       ])?.values,
-    ).toEqual([1_235, 0.123_5])
+    ).toEqual([1_230, 0.123])
   })
 
   test('case 123: a value that is no number is not learned, and null read back is no baseline', () => {

@@ -28,7 +28,7 @@ describe('npm run demo', () => {
     const waiting = lines.flatMap((line) => /^\d\d:\d\d +(\d+) /.exec(line)?.[1] ?? []).map(Number)
     expect(Math.max(...waiting)).toBeGreaterThan(20)
     expect(waiting.at(-1)).toBeLessThan(10)
-    expect(pushes[0]?.title).toContain('chat/a (llama-3.1-8b)')
+    expect(pushes[0]?.title).toMatch(/^🐌 chat\/a: \d+ waiting \(limit 20\)$/)
     expect(pushes[0]?.message).toMatch(/\d+ requests are waiting \(limit 20\)/)
     expect(pushes[1]?.message).toMatch(new RegExp(`lasted \\d+ min, ${Math.max(...waiting)} waiting at most`))
   })

@@ -99,8 +99,8 @@ describe('behind a proxy', () => {
     expect(proxy.asked.length).toBeGreaterThan(3)
   })
 
-  test("its own refusal is told as the proxy's", async () => {
-    const proxy = await openProxy({}, { refuse: 407 })
+  test.each([407, 502])("its own refusal with %i is told as the proxy's", async (refuse) => {
+    const proxy = await openProxy({}, { refuse })
     onTestFinished(() => proxy.close())
     const config = { ...s3.config(), endpoint: 'http://s3.corp.invalid', proxies: { http: proxy.url, except: [] } }
     expect(await failure(openS3Store(config).load('vllm.json'))).toMatch(/the proxy did not let the request through/)

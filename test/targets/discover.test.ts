@@ -137,14 +137,14 @@ describe('endpoints of an http_sd address', () => {
     expect(endpoints.find(({ name }) => name === 'targets')?.alerts).toEqual({ blind: 'firing' })
     for (let i = 0; i < 3; i++) await watcher.turn()
     expect(watcher.pushes).toHaveLength(1)
-    expect(watcher.pushes[0]?.title).toContain('The list of endpoints cannot be used')
+    expect(watcher.pushes[0]?.title).toContain('the list of endpoints cannot be used')
     expect(watcher.pushes[0]?.body).toContain(server.url)
     expect(watcher.warnings.join('\n')).toContain('its last list counts, of 2 endpoints')
     status = 200
     list = good
     for (let i = 0; i < 3; i++) await watcher.turn()
     expect(watcher.pushes).toHaveLength(2)
-    expect(watcher.pushes[1]?.title).toContain('Everything is visible again')
+    expect(watcher.pushes[1]?.title).toContain('everything is visible again')
     expect(names(await watcher.turn())).toEqual(['chat/a', 'chat/b'])
   })
 
@@ -248,7 +248,7 @@ describe('endpoints of a name', () => {
     expect(names(await watcher.turn())).toEqual(['chat/10-0-0-2', 'chat/10-0-0-3', 'targets'])
     // The name is told as unread, and the group as one of none: nobody who asks for it finds a replica.
     expect(watcher.pushes).toHaveLength(2)
-    expect(watcher.pushes.map(({ title }) => title).join()).toContain('No replica of the group answers: chat')
+    expect(watcher.pushes.map(({ title }) => title).join()).toContain('chat: no replica of the group answers')
     expect(watcher.pushes[0]?.body).toContain('dns+http://vllm-headless:8000/metrics')
   })
 

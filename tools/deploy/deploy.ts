@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
-import { parseArgs } from 'node:util'
+import { didYouMean } from '../../src/cli/command-line.ts'
 import { loadEnvFile } from '../../src/cli/env-file.ts'
 import { swallowed } from '../../src/cli/swallowed.ts'
 import { misspeltIn, unknownWords } from '../../src/config/known-names.ts'
@@ -10,7 +10,7 @@ import { type CostLine, monthlyCost } from './cost.ts'
 import { functionsFor, timeoutOf } from './functions.ts'
 import { readPrices } from './prices.ts'
 import { reachOf } from './reach.ts'
-import { ownSecrets, removeSecrets, saveSecrets } from './secrets.ts'
+import { access, ownSecrets, removeSecrets, saveSecrets } from './secrets.ts'
 import { type Deployment, parseDeployment } from './settings.ts'
 import { configuredFunctions, type FunctionName, type Variables, variablesOf } from './variables.ts'
 
@@ -22,40 +22,38 @@ const USAGE = `npm run deploy -- [--package | --remove] [--yes]
 
 What is deployed stands in .env: VLLM_ENDPOINTS and others, NOTIFLY_URL, and DEPLOY_… (docs/operating.md).`
 
+const FLAGS = { package: {}, remove: {}, yes: {} }
+
 /** `npm run deploy`: check, package, show, ask, deploy. @returns the exit code. */
 async function deploy(args: string[]): Promise<number> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      package: { type: 'boolean' },
-      remove: { type: 'boolean' },
-      yes: { type: 'boolean' },
-      help: { type: 'boolean' },
-    },
-  })
-  if (values.help) return say(USAGE, 0)
-  const lost = swallowed('deploy', { package: {}, remove: {}, yes: {} }, args, process.env)
+  if (args.includes('--help') || args.includes('-h')) return say(USAGE, 0)
+  const lost = swallowed('deploy', FLAGS, args, process.env)
   if (lost !== undefined) return say(lost, 1)
+  const strange = strangeIn(args)
+  if (strange !== undefined) return say(`${strange}\n\n${USAGE}`, 1)
+  const has = (flag: keyof typeof FLAGS) => args.includes(`--${flag}`)
+  if (has('package') && has('remove')) return say('--package makes what --remove takes away: leave one of them out', 1)
+  // It would stand three times between our lines; `doctor` says it once.
+  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
   const unread = loadEnvFile('.env')
   if (unread !== undefined) return say(unread, 1)
   const env = process.env
   const parsed = parseDeployment(env)
   const names = configuredFunctions(env)
-  if (values.remove)
-    return 'problems' in parsed
-      ? say(parsed.problems.join('\n'), 1)
-      : remove(names, parsed.deployment, values.yes === true)
+  if (has('remove'))
+    return 'problems' in parsed ? say(parsed.problems.join('\n'), 1) : remove(names, parsed.deployment, has('yes'))
   const { problems: away, warnings } = reachOf(names, env, Boolean(env.DEPLOY_SUBNETS?.trim()))
   const problems = [...('problems' in parsed ? parsed.problems : []), ...problemsOf(names, env), ...away]
   if ('problems' in parsed || problems.length > 0) return say(problems.join('\n'), 1)
   const { deployment } = parsed
   for (const warning of warnings) say(`! ${warning}`, 0)
-  if (await isBroken('node', ['esbuild.config.mjs'], env)) return 1
+  if (await isBroken('node', ['esbuild.config.mjs', '--quiet'], env)) return 1
   say(plan(names, deployment, env), 0)
   // The stage goes along, so that the framework and we mean the same one.
   const stage = ['--stage', deployment.stage]
-  if (values.package) return (await isBroken('osls', ['package', ...stage], env)) ? 1 : 0
-  const refusal = values.yes ? undefined : await refused('Deploy?', 'Nothing was created.')
+  if (has('package')) return (await isBroken('osls', ['package', ...stage], env)) ? 1 : 0
+  await access(deployment.region)
+  const refusal = has('yes') ? undefined : await refused('Deploy?', 'Nothing was created.')
   if (refusal !== undefined) return say(refusal, 1)
   await saveSecrets(ownSecrets(names, env), deployment, (line) => say(line, 0))
   return (await isBroken('osls', ['deploy', ...stage], env)) ? 1 : 0
@@ -78,11 +76,21 @@ async function remove(names: readonly FunctionName[], deployment: Deployment, ye
     ].join('\n'),
     0,
   )
+  await access(region)
   const refusal = yes ? undefined : await refused('Remove?', 'Nothing was removed.')
   if (refusal !== undefined) return say(refusal, 1)
   if (await isBroken('osls', ['remove', '--stage', stage], process.env)) return 1
   await removeSecrets(secrets, deployment, (line) => say(line, 0))
   return 0
+}
+
+/** The first word that is no flag of ours. */
+function strangeIn(args: readonly string[]): string | undefined {
+  const strange = args.find((arg) => !Object.keys(FLAGS).includes(arg.replace(/^--/, '')) || !arg.startsWith('--'))
+  if (strange === undefined) return undefined
+  if (!strange.startsWith('-')) return `deploy takes nothing after it: ${strange}; DEPLOY_STAGE in .env names the stage`
+  const known = Object.keys(FLAGS).map((flag) => `--${flag}`)
+  return `deploy has no option ${strange}${didYouMean(strange, known)}`
 }
 
 /** What each function would refuse in Lambda, found before anything is created; the same problem once. */

@@ -19,6 +19,7 @@ export function reachOf(names: readonly FunctionName[], env: Variables, vpc: boo
   for (const name of names) {
     for (const [variable, text] of Object.entries(variablesOf(name, env))) {
       if (FOR_PEOPLE.test(variable)) continue
+      if (PEM.test(variable) && !text.trim().startsWith('/opt/')) problems.add(`${variable}: ${NOT_THERE}`)
       for (const host of hostsIn(text)) {
         if (isLoopback(host)) problems.add(`${variable}: ${host} is the function itself once it is deployed; ${BETTER}`)
         else if (isPrivate(host)) inside.set(variable, (inside.get(variable) ?? new Set()).add(host))
@@ -29,6 +30,9 @@ export function reachOf(names: readonly FunctionName[], env: Variables, vpc: boo
   return { problems: [...problems], warnings: vpc ? [] : warnings }
 }
 
+/** Paths of files, which are read where the function runs. */
+const PEM = /(^|_)TLS_(CA|CERT|KEY)$/
+const NOT_THERE = 'is a file of this machine; a function has only what a layer puts below /opt'
 const BETTER = 'write an address that it can reach from AWS'
 const PRIVATE =
   'can only be reached from inside your network: set DEPLOY_SUBNETS and DEPLOY_SECURITY_GROUPS, so that the functions run there'

@@ -53,11 +53,14 @@ export async function removeSecrets(
   for (const name of names) say(`  parameter ${name} is gone`)
 }
 
-/** The S3 client knows all the places where AWS credentials may lie: variables, profiles, single sign-on. */
-async function access(region: string) {
+/**
+ * The way to the account. The S3 client knows all the places where AWS credentials may lie: variables, profiles, single sign-on.
+ * @throws {SsmError} where there are none.
+ */
+export async function access(region: string) {
   const credentials = await new S3Client({ region }).config.credentials().catch((error: Error) => {
     throw new SsmError(
-      `AWS credentials: ${error.message}; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
+      `AWS credentials: ${error.message}; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Without an account, npm run deploy -- --package shows what would be created`,
     )
   })
   return { region, credentials, endpoint: process.env.AWS_ENDPOINT_URL_SSM, timeout: 10_000 }

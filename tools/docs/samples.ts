@@ -724,6 +724,82 @@ function canaries(): Sample[] {
       ],
     },
     {
+      name: 'busy: a hosted service is overloaded',
+      notifications: [
+        notification('busy', {
+          ...at,
+          refusal: 'overloaded',
+          context: { ...api, spark: [], canary: { status: 'busy', detail: 'Overloaded' } },
+        }),
+      ],
+    },
+    {
+      name: 'canary: where its seconds went',
+      notifications: [
+        notification('canary', {
+          ...at,
+          value: 6.2,
+          context: {
+            ...box,
+            numbers: {
+              canary_total: 6.43,
+              canary_wait: 6.2,
+              canary_load: 0.04,
+              canary_prefill: 0.16,
+              canary_decode: 0.03,
+            },
+          },
+        }),
+      ],
+    },
+    {
+      name: 'canary rate',
+      notifications: [
+        notification('canary_rate', {
+          ...at,
+          value: 0.81,
+          usual: 47,
+          limit: 0.5,
+          context: { ...box, spark: [], canary: { status: 'answered', vramShare: 0.4 } },
+        }),
+      ],
+    },
+    {
+      name: 'wrong answer',
+      notifications: [
+        notification('wrong_answer', {
+          ...at,
+          value: 1,
+          answer: { text: 'The the of of 4 4 4 and the 4 of the of', expected: '/\\b42\\b/' },
+          context: { ...box, spark: [] },
+        }),
+      ],
+    },
+    {
+      name: 'quota',
+      notifications: [
+        notification('quota', {
+          ...at,
+          value: 0.08,
+          limit: 0.1,
+          quota: { what: 'requests', left: 40, of: 500 },
+          context: { ...api, url: 'https://api.example.com/v1', spark: [] },
+        }),
+      ],
+    },
+    {
+      name: 'another model answers',
+      notifications: [
+        notification('blind', {
+          ...at,
+          value: 2,
+          modelMissing: 'mid',
+          answeredBy: 'models/large.gguf',
+          context: { ...api, model: 'mid', spark: [], canary: { status: 'model-missing' } },
+        }),
+      ],
+    },
+    {
       name: 'cold load',
       notifications: [
         notification('cold_load', {

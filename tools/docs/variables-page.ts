@@ -4,8 +4,40 @@ import { CHANNEL, GENERAL, NAMING, PER_ENDPOINT, type Setting } from '../../src/
 import { UNITS } from '../../src/config/units.ts'
 import { backendsOf, RULE_IDS, specOf } from '../../src/rules/rules.ts'
 
-/** The table of all variables as markdown, ending in a line feed: in the README and in `docs/variables.md`. */
-export function variablesTable(): string {
+/** What a first set-up needs; the README has these rows of the table, in its order. */
+export const FIRST = [
+  '<BACKEND>_ENDPOINTS',
+  '<BACKEND>_TARGETS',
+  'METRICS_URL',
+  'OLLAMA_URL',
+  'HEARTBEAT_WORKERS',
+  '<BACKEND>_MODEL',
+  '<BACKEND>_BEARER_TOKEN',
+  '<BACKEND>_BASIC_AUTH',
+  '<BACKEND>_TIMEOUT',
+  '<RULE>_LIMIT',
+  '<RULE>_FOR',
+  '<RULE>_REPEAT',
+  '<RULE>_PRIORITY',
+  'NOTIFLY_URL',
+  'NOTIFLY_TOKEN',
+  'PUSH_<NAME>',
+  'PUSH_<NAME>_TOKEN',
+  'ALERT_LANGUAGE',
+  'TIMEZONE',
+  'STATE_BUCKET',
+  'STATE_DIR',
+  'S3_ENDPOINT',
+  'PING_URL',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'TLS_CA',
+  'HEARTBEAT_TOKEN',
+]
+
+/** The table of variables as markdown, ending in a line feed: of all for `docs/variables.md`, of {@link FIRST} for the README. */
+export function variablesTable(only?: readonly string[]): string {
   const row = ([name, setting]: [string, Setting<unknown, unknown>]) => [name, setting.meaning, defaultOf(setting)]
   const naming = Object.entries(NAMING).map(([name, meaning]) => [
     name === 'ENDPOINTS' || name === 'TARGETS' ? `<BACKEND>_${name}` : name,
@@ -16,9 +48,10 @@ export function variablesTable(): string {
   const channels = Object.entries(CHANNEL).map(([name, setting]) => row([`PUSH_<NAME>_${name}`, setting]))
   const [first, ...others] = Object.entries(GENERAL).map(row).reduce<string[][][]>(apart, [[], []])
   const rows = [...naming, ...own, ...RULE_ROWS, ...(first ?? []), DECLARATION, ...channels, ...others.flat()]
+  const wanted = only === undefined ? rows : rows.filter(([name = '']) => only.includes(name))
   return table(
     ['variable', 'meaning', 'default'],
-    rows.map(([name = '', ...rest]) => [`\`${name}\``, ...rest]),
+    wanted.map(([name = '', ...rest]) => [`\`${name}\``, ...rest]),
   )
 }
 

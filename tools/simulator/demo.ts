@@ -9,6 +9,7 @@ import { createMemoryStore } from '../../src/store/memory.ts'
 import { type Clock, createClock } from './clock.ts'
 import { type Inbox, openInbox, type Received } from './inbox.ts'
 import { ollamaStory } from './ollama-story.ts'
+import { onPhone } from './phone.ts'
 import type { Story } from './story.ts'
 import { vllmStory } from './vllm-story.ts'
 
@@ -51,7 +52,7 @@ export async function play(story: Story, pace: number, print: (line: string) => 
       const { result } = await runNow()
       results.push(...result.endpoints)
       print(row(story, clock, result))
-      for (const push of inbox.received.slice(told)) for (const line of phone(push)) print(line)
+      for (const push of inbox.received.slice(told)) for (const line of onPhone(push)) print(`       ${line}`)
       await realTime(pace)
     }
     return { pushes: inbox.received, results }
@@ -82,17 +83,6 @@ function row({ columns }: Story, clock: Clock, { endpoints }: RunResult): string
   const [endpoint] = endpoints
   if (!endpoint) return `${time}  no result`
   return [time, ...columns.map(({ cell, width }) => cell(endpoint).padStart(width))].join('  ').trimEnd()
-}
-
-/** A push as it stands on the phone. */
-function phone({ title, message, priority }: Received): string[] {
-  const rule = '─'.repeat(74)
-  const lines = [title, ...message.split('\n')]
-  return [
-    `       ┌─ push, priority ${priority} ${rule}`.slice(0, 84),
-    ...lines.map((line) => `       │ ${line}`),
-    `       └${rule}`,
-  ]
 }
 
 /** One push when it began, one when it was over, of the priority that the end has. */

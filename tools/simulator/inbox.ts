@@ -34,8 +34,11 @@ export interface Inbox {
   close(): Promise<void>
 }
 
-/** A push server on loopback that answers as Gotify and Notifly do. It asks for a token, and takes any. */
-export async function openInbox(): Promise<Inbox> {
+/**
+ * A push server on loopback that answers as Gotify and Notifly do. It asks for a token, and takes any.
+ * @param port a free one, when it is not said. @param onTaken told of each push.
+ */
+export async function openInbox(port = 0, onTaken: (push: Received) => void = () => {}): Promise<Inbox> {
   const received: Received[] = []
   const faults: InboxFault[] = []
   let attempts = 0
@@ -48,14 +51,16 @@ export async function openInbox(): Promise<Inbox> {
     const refusal = refuse(request, text)
     if (refusal) return answer(response, refusal.status, { error: refusal.error, errorCode: refusal.status })
     const body = JSON.parse(text) as Pick<Received, 'title' | 'message' | 'priority' | 'extras'>
-    received.push({ ...body, path: request.url ?? '', headers: request.headers })
+    const push = { ...body, path: request.url ?? '', headers: request.headers }
+    received.push(push)
+    onTaken(push)
     if (fault) return void response.destroy()
     answer(response, 200, { id: received.length, appid: 1, date: new Date(0).toISOString(), ...body })
   }
 
   const server = await serveOnLoopback((request, response) => {
     take(request, response).catch(() => response.destroy())
-  })
+  }, port)
   return {
     url: server.url,
     received,

@@ -12,6 +12,8 @@ export interface OllamaModel {
   tokenMs: number
   /** Share of it that fits into GPU memory. */
   vramShare?: number
+  /** What it answers (a greeting). */
+  says?: string
   /** Its first tokens are thoughts, not text. */
   thinks?: boolean
   /** It, or an old server, refuses the `think` setting. */
@@ -39,6 +41,8 @@ export interface OllamaServer extends Loopback {
   occupy(model: string, ms: number, times?: number): void
   /** Loaded by somebody, at once, with a context of their own. */
   load(model: string, contextLength?: number): void
+  /** Something became of a model on the disk: it answers otherwise, or at another speed, from the next request on. */
+  change(model: string, to: Partial<OllamaModel>): void
   unload(model: string): void
   loaded(): string[]
   /** The next `times` generations meet this fault; once, when it is not said. */
@@ -112,6 +116,7 @@ export async function openOllama(settings: OllamaSettings, clock: Clock): Promis
     asked,
     occupy: (model, ms, times = 1) => memory.occupy(wholeModelName(model), ms, times),
     load: (model, contextLength) => memory.load(wholeModelName(model), contextLength),
+    change: (model, to) => memory.change(wholeModelName(model), to),
     unload: (model) => memory.unload(wholeModelName(model)),
     loaded: () => memory.ps().map(({ name }) => name),
     meet(fault, times = 1) {
@@ -136,7 +141,12 @@ async function stream(
   phases: Computed,
   fault: CanaryFault | undefined,
 ): Promise<void> {
-  const part = model.thinks ? { response: '', thinking: 'Hm — é' } : { response: 'Grüß' }
+  const part =
+    model.says !== undefined
+      ? { response: model.says }
+      : model.thinks
+        ? { response: '', thinking: 'Hm — é' }
+        : { response: 'Grüß' }
   const frame = { model: name, created_at: new Date(0).toISOString() }
   const nanoseconds = (ms: number) => Math.round(ms * 1e6)
   const final = {
@@ -190,6 +200,10 @@ function createMemory(settings: OllamaSettings, clock: Clock) {
   return {
     find: (name: string) => models.get(name),
     load: (name: string, context?: number) => void load(name, context),
+    change(name: string, to: Partial<OllamaModel>): void {
+      const model = models.get(name)
+      if (model) models.set(name, { ...model, ...to })
+    },
     unload: (name: string) => void loaded.delete(name),
     occupy(name: string, ms: number, times: number): void {
       sweep()

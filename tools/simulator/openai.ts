@@ -25,6 +25,14 @@ export interface OpenAISettings {
   keepAlives?: number
   /** Ends its stream with `[DONE]` (yes). */
   done?: boolean
+  /** The pieces of its answer (a greeting); `tokenMs` apart. */
+  says?: readonly string[]
+  /** How it calls itself in its answers (as it was asked). */
+  answersAs?: string
+  /** Takes any name for its model, as llama.cpp does. */
+  takesAnyName?: boolean
+  /** Headers of every answer: rate limits. */
+  headers?: Readonly<Record<string, string>>
   /** Publishes its queue as vLLM does (no). */
   metrics?: boolean
 }
@@ -51,13 +59,15 @@ export async function openOpenAI(settings: OpenAISettings, clock: Clock): Promis
     const refused = refuse(request, settings) ?? refuseQueue(slots.waiting(clock.now()), settings)
     if (refused) return answerJson(response, refused.status, { error: refused.error }, refused.headers)
     const now = clock.now()
-    const job = slots.enter(now, settings.prefillMs + settings.tokenMs)
+    const written = settings.says ? 0 : settings.tokenMs
+    const job = slots.enter(now, settings.prefillMs + written)
     await clock.sleep(job.ended - now)
     if (fault?.kind === 'stall') {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.flushHeaders()
       return
     }
+    if (fault === undefined && settings.says) return writeOut(settings, clock, route, request, response)
     const text = streamText(settings, route, fault)
     await sendStream(response, 'text/event-stream', text, fault?.kind === 'cut' ? 'cut' : 'whole')
   }
@@ -69,6 +79,8 @@ export async function openOpenAI(settings: OpenAISettings, clock: Clock): Promis
     if (request.path === '/metrics' && settings.metrics) {
       response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' })
       response.end(page(settings.model, slots.running(clock.now()), slots.waiting(clock.now())))
+    } else if (request.path === '/v1/models' && settings.answersAs !== undefined) {
+      answerJson(response, 200, { object: 'list', data: [{ id: settings.answersAs, object: 'model' }] })
     } else if (settings.key !== undefined && request.headers.authorization !== `Bearer ${settings.key}`) {
       answerJson(response, 401, { error: 'Unauthorized' })
     } else if (route !== undefined && (settings.routes ?? ['chat', 'plain']).includes(route)) {
@@ -105,8 +117,9 @@ interface Refusal {
   headers?: Record<string, string>
 }
 
-function refuse(request: Asked, { model, limit = 'max_tokens' }: OpenAISettings): Refusal | undefined {
-  if (request.body.model !== model) {
+function refuse(request: Asked, settings: OpenAISettings): Refusal | undefined {
+  const { model, limit = 'max_tokens', takesAnyName = false } = settings
+  if (request.body.model !== model && !takesAnyName) {
     const message = `The model \`${String(request.body.model)}\` does not exist.`
     return { status: 404, error: { message, type: 'NotFoundError', code: 404 } }
   }
@@ -120,6 +133,33 @@ function refuseQueue(waiting: number, { maxQueue = Number.POSITIVE_INFINITY }: O
   if (waiting < maxQueue) return undefined
   const error = { message: 'The request queue is full, try again later', type: 'overloaded_error' }
   return { status: 503, error, headers: { 'retry-after': '7' } }
+}
+
+/** Piece by piece, each after its time. */
+async function writeOut(
+  { says = [], tokenMs, answersAs, headers = {} }: OpenAISettings,
+  clock: Clock,
+  route: 'chat' | 'plain',
+  { body }: Asked,
+  response: ServerResponse,
+): Promise<void> {
+  const object = route === 'chat' ? 'chat.completion.chunk' : 'text_completion'
+  const frame = { id: 'cmpl-1', object, model: answersAs ?? body.model }
+  const limit = Number(body.max_tokens ?? body.max_completion_tokens ?? says.length)
+  const write = (data: object | string) =>
+    response.write(`data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`)
+  response.writeHead(200, { 'content-type': 'text/event-stream', ...headers })
+  for (const piece of says.slice(0, limit)) {
+    await clock.sleep(tokenMs)
+    const said = route === 'chat' ? { delta: { content: piece } } : { text: piece }
+    write({ ...frame, choices: [{ index: 0, finish_reason: null, ...said }] })
+  }
+  write({
+    ...frame,
+    choices: [{ index: 0, finish_reason: 'stop', ...(route === 'chat' ? { delta: {} } : { text: '' }) }],
+  })
+  write('[DONE]')
+  response.end()
 }
 
 function streamText(settings: OpenAISettings, route: 'chat' | 'plain', fault: CanaryFault | undefined): string {

@@ -11,10 +11,10 @@ function holds(tokens: number | undefined): string {
 }
 
 export const adviceEn: Catalogue['advice'] = {
-  'more-replicas': () => 'Add a replica or throttle at the entrance.',
+  'more-replicas': () => 'Add a replica or rate-limit at the gateway.',
   'look-which': () =>
-    'More requests than usual: add a replica or throttle. As many as usual: look at the GPU (nvidia-smi) and the server log.',
-  'shorter-requests': ({ what }) => `Limit ${LONGER[what]} at the entrance, or give them a replica of their own.`,
+    'If traffic is up, add a replica or rate-limit at the gateway; if not, check the GPU (nvidia-smi) and the server log.',
+  'shorter-requests': ({ what }) => `Limit ${LONGER[what]} at the gateway, or give them a replica of their own.`,
   'look-at-gpu': () =>
     'Look at the GPU (nvidia-smi: clocks, temperature, other processes; dmesg: Xid), then restart the server.',
   'restart-hung': () =>
@@ -72,7 +72,7 @@ export const adviceEn: Catalogue['advice'] = {
   'ollama-more-at-once': () =>
     'Raise OLLAMA_NUM_PARALLEL if memory allows (each slot needs its own context), or add a machine.',
   'ollama-queue': () =>
-    'More than OLLAMA_MAX_QUEUE requests wait. A longer queue only waits longer: raise OLLAMA_NUM_PARALLEL, or throttle.',
+    'More than OLLAMA_MAX_QUEUE requests wait. A longer queue only waits longer: raise OLLAMA_NUM_PARALLEL, or rate-limit at the gateway.',
   'ollama-other-model': () => 'See OLLAMA_MAX_LOADED_MODELS, or use a smaller model.',
   'ollama-pull': () => 'Check name and tag (ollama list), or pull the model.',
   'ollama-vram': ({ share }) =>

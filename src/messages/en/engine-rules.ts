@@ -18,10 +18,10 @@ export const engineRulesEn = {
         running !== undefined && waiting !== undefined
           ? ` (${n.count(running)} running, ${n.count(waiting)} waiting)`
           : ''
-      return `${requests(value)} inside${parts}${max === undefined ? '' : `, the limit is ${n.count(max)}`}.`
+      return `${requests(value)} in flight${parts}${max === undefined ? '' : `, the limit is ${n.count(max)}`}.`
     },
     over: 'Below the admission limit again',
-    peak: (value) => `${n.count(value)} inside at most`,
+    peak: (value) => `${n.count(value)} in flight at most`,
   },
   growth: {
     headline: () => 'Queue keeps growing',
@@ -204,6 +204,6 @@ function tokenTime({ value, usual, running }: Fact): string {
 
 function sibling({ value }: Fact): string {
   return value === undefined
-    ? 'It answers slower than the other replicas of its group.'
-    : `It takes ${n.times(value)}× as long as the median of the others in its group.`
+    ? 'It answers slower than the other replicas.'
+    : `A token takes ${n.times(value)}× as long here as on the other replicas.`
 }

@@ -36,7 +36,7 @@ export const failuresEn: Catalogue['failures'] = {
         : 'A hung process, a saturated host or a firewall that drops packets looks like this: open the page by hand.',
   },
   cut: same(
-    'Answer breaks off',
+    'Response cut off',
     'the answer ended in the middle',
     'The server or a proxy in between closes the connection early: look at both logs.',
   ),
@@ -66,7 +66,8 @@ export const failuresEn: Catalogue['failures'] = {
     headline: (failure) => `Watcher is not authorised${failure.status === undefined ? '' : ` (${failure.status})`}`,
     words: (failure, canary) =>
       `the server refuses ${canary ? 'our request' : 'to show its metrics'} (${status(failure, 'not authorised')})`,
-    todo: () => 'The server itself may be fine. Check BEARER_TOKEN or BASIC_AUTH in the settings.',
+    todo: (_, __, variables = '<BACKEND>') =>
+      `The server itself may be fine. Check ${variables}_BEARER_TOKEN or ${variables}_BASIC_AUTH.`,
   },
   'not-found': {
     headline: (failure, canary) =>
@@ -104,7 +105,7 @@ export const failuresEn: Catalogue['failures'] = {
     todo: () => 'Put the new address into the endpoint setting.',
   },
   'redirect-loop': same(
-    'Metrics redirect in a circle',
+    'Redirect loop',
     'the server sends us from one address to another without an end',
     'Open the address by hand: a rule of the server or of a proxy in front leads back to itself.',
   ),
@@ -122,7 +123,7 @@ export const failuresEn: Catalogue['failures'] = {
         : 'compressed bytes came without being declared',
     todo: (failure) =>
       isDeclared(failure)
-        ? 'The server or a proxy sets a wrong Content-Encoding header: mend it, or switch compression off.'
+        ? 'The server or a proxy sets a wrong Content-Encoding header: fix it, or switch compression off.'
         : 'A proxy drops the Content-Encoding header: let it pass, or switch compression off.',
   },
   'headers-too-large': same(
@@ -170,9 +171,8 @@ const TLS_TODO: Record<TlsTrouble, string> = {
   'tls-port': 'Write https:// in the address.',
   expired: 'Renew the certificate; if it was renewed, restart what serves it.',
   'not-yet': 'Check the clocks of both machines.',
-  issuer:
-    'Name the CA that signed it: <BACKEND>_TLS_CA for an endpoint, NOTIFLY_TLS_CA for the push server, or NODE_EXTRA_CA_CERTS for all.',
+  issuer: 'Name the CA that signed it in TLS_CA, the path of a PEM file.',
   name: 'Ask by a name that stands in the certificate, or add this one to it.',
-  client: 'Set <BACKEND>_TLS_CERT and <BACKEND>_TLS_KEY to a certificate that the server trusts.',
+  client: 'Set TLS_CERT and TLS_KEY to a certificate that the server trusts.',
   other: 'Check the certificate, and whether http and https are mixed up.',
 }

@@ -13,8 +13,8 @@ export const serverRulesEn = {
       failure ? failuresEn[failure.kind].headline(failure, CANARIES.includes(backend)) : 'Server does not answer',
     now: down,
     over: 'Answers again',
-    todo: ({ failure, backend }) =>
-      failure && withPrefix(failuresEn[failure.kind].todo(failure, CANARIES.includes(backend)), backend),
+    todo: ({ failure, backend, variables }) =>
+      failure && withPrefix(failuresEn[failure.kind].todo(failure, CANARIES.includes(backend), variables), backend),
   },
   blind: {
     headline: ({ missing, signals, doubted, sources }) => {
@@ -58,7 +58,7 @@ export const serverRulesEn = {
     "Gateway's queue is full",
     "Gateway's queue has room again",
     (count) => `${requests(count)} refused because the queue was full`,
-    'Clients get errors now: add a replica or throttle at the entrance.',
+    'Clients get errors now: add a replica or rate-limit at the gateway.',
   ),
   parked: counted(
     'Gateway parks requests',
@@ -81,7 +81,7 @@ export const serverRulesEn = {
       'Server refuses requests: queue is full',
       'The server is overloaded, not down: it refused our own request because its queue is full. Users are being refused too.',
       'Server takes requests again',
-      'Add a replica or throttle at the entrance.',
+      'Add a replica or rate-limit at the gateway.',
     ),
     'no-backend': plain(
       'Gateway has no backend left',
@@ -95,6 +95,12 @@ export const serverRulesEn = {
       'Server takes requests again',
       'Give the watcher a key with room of its own, or let it ask more rarely.',
     ),
+    overloaded: plain(
+      'Hosted service is overloaded',
+      'The service calls itself overloaded (HTTP 529) and refused our own request: nothing of ours is full, its other users are refused too.',
+      'Server takes requests again',
+      "See the service's status page; until it is over, a second provider or another model is all that helps.",
+    ),
   }),
   cold_load: {
     ...measured('Model had to be loaded', 'Model stays loaded', 'Loading the model took', n.seconds),
@@ -107,9 +113,9 @@ export const serverRulesEn = {
     todo: lookAtWorker,
   },
   gap: {
-    headline: () => 'The watcher did not run',
+    headline: () => 'Not watched for a while',
     now: gap,
-    over: 'The watcher runs again',
+    over: 'Watched again',
     todo: () => "Look at the schedule, at errors and throttling of the function, and at this machine's sleep.",
   },
   'state-broken': plain(
@@ -129,9 +135,11 @@ function down(fact: Fact): string {
   return `${tries}: ${failuresEn[fact.failure.kind].words(fact.failure, CANARIES.includes(fact.backend))}.`
 }
 
-function blind({ missing, signals, doubted, sources }: Fact): string {
+function blind({ missing, answeredBy, signals, doubted, sources }: Fact): string {
   if (sources !== undefined)
     return `${sources} cannot be read or is not valid. Its last good list counts; new endpoints are not seen.`
+  if (missing !== undefined && answeredBy !== undefined)
+    return `Asked for “${missing}”, another model answered: “${answeredBy}”. Its times and answers say nothing of “${missing}”.`
   if (missing !== undefined) return `There is no model “${missing}” on this server: its rules see nothing.`
   const parts = [
     signals === undefined ? undefined : `does not publish: ${signals}`,
@@ -159,15 +167,16 @@ function heartbeatHeadline({ beat }: Fact): string {
   return beat?.never ? 'Worker never reported' : 'Worker is silent'
 }
 
-function gap({ gap: span }: Fact): string {
-  if (!span) return 'The watcher itself did not run for a while.'
-  return `Nothing was watched for ${n.lasted(span.length)}; a run is due every ${n.lasted(span.interval)}.`
+function gap({ gap: span, from, to }: Fact): string {
+  if (!span) return 'Nothing was watched for a while.'
+  const when = from === undefined || to === undefined ? '' : ` from ${from} to ${to}`
+  return `Not watched${when} (${n.lasted(span.length)}); usually every ${n.lasted(span.interval)}.`
 }
 
-function whatIsMissing({ missing, signals, doubted, sources }: Fact): string | undefined {
+function whatIsMissing({ missing, signals, doubted, sources, variables }: Fact): string | undefined {
   if (sources !== undefined) return undefined
   if (missing !== undefined)
-    return 'Check the MODEL setting of this endpoint against the name that the server publishes.'
+    return `Check ${variables === undefined ? 'the model in the settings' : `${variables}_MODEL`} against the name that the server publishes.`
   return doubted !== undefined && signals === undefined
     ? 'Look for NaN, values out of range and old timestamps on the metrics page; a restart of the exporter often helps.'
     : 'Was the server upgraded, or is this another port? npm run doctor tells what is missing.'

@@ -11,27 +11,27 @@ function holds(count: number | undefined): string {
 }
 
 export const adviceRu: Catalogue['advice'] = {
-  'more-replicas': () => 'Добавьте реплику или включите троттлинг на входе.',
+  'more-replicas': () => 'Добавьте реплику или ограничьте поток запросов на шлюзе.',
   'look-which': () =>
-    'Если запросов больше обычного, добавьте реплику или включите троттлинг; если нет, смотрите GPU (nvidia-smi) и лог сервера.',
-  'shorter-requests': ({ what }) => `Ограничьте ${LONGER[what]} на входе или выделите под них отдельную реплику.`,
+    'Если запросов больше обычного, добавьте реплику или ограничьте поток запросов на шлюзе; если нет, смотрите GPU (nvidia-smi) и лог сервера.',
+  'shorter-requests': ({ what }) => `Ограничьте ${LONGER[what]} на шлюзе или выделите под них отдельную реплику.`,
   'look-at-gpu': () =>
     'Смотрите GPU (nvidia-smi: частоты, температура, чужие процессы; dmesg: Xid), затем перезапустите сервер.',
   'restart-hung': () =>
     '/health при этом может отвечать 200. Отправьте запрос вручную; если висит, сохраните лог и перезапустите сервер.',
   'why-restarted': () =>
-    'Выясните причину: конец лога перед перезапуском, не кончилась ли память (dmesg, код выхода 137).',
+    'Ищите причину в конце лога до перезапуска; проверьте, не сработал ли OOM killer (dmesg, код завершения 137).',
   'cache-warms-up': () => 'После перезапуска префикс-кэш прогреется сам: делать ничего не нужно.',
   routing: () =>
     'Смотрите маршрутизацию: запросы с общим началом должны попадать на одну реплику. Не менялся ли системный промпт?',
   'take-out': () =>
     'Выведите реплику из балансировки, проверьте её GPU (nvidia-smi: частоты, температура) и перезапустите.',
-  'read-log': () => 'Смотрите лог сервера: нехватка памяти и сбои загрузки видны там первыми.',
+  'read-log': () => 'Смотрите лог сервера: нехватка памяти и ошибки загрузки модели видны прежде всего там.',
   'vllm-more-at-once': ({ kv }) => `KV-кэш занят на ${n.percent(kv)}, max_num_seqs можно поднять.`,
   'vllm-more-cache': ({ utilisation, tokens: count }) =>
-    `Поднимите gpu_memory_utilization${utilisation === undefined ? '' : ` (сейчас ${utilisation})`} или снизьте max_num_seqs: KV-кэш мал для такой работы${holds(count)}.`,
+    `Поднимите gpu_memory_utilization${utilisation === undefined ? '' : ` (сейчас ${utilisation})`} или снизьте max_num_seqs: KV-кэша не хватает для такой нагрузки${holds(count)}.`,
   'vllm-less-at-once': ({ utilisation, tokens: count }) =>
-    `Снизьте max_num_seqs: KV-кэш мал для такой работы${holds(count)}, а поднимать gpu_memory_utilization${utilisation === undefined ? '' : ` (${utilisation})`} уже некуда.`,
+    `Снизьте max_num_seqs: KV-кэша не хватает для такой нагрузки${holds(count)}, а поднимать gpu_memory_utilization${utilisation === undefined ? '' : ` (${utilisation})`} уже некуда.`,
   'vllm-prefix-caching-off': () => 'На этом сервере выключен enable_prefix_caching: включите.',
   'sglang-more-at-once': ({ kv }) =>
     `KV-пул занят на ${n.percent(kv)}: можно поднять --max-running-requests или снизить --schedule-conservativeness.`,
@@ -72,11 +72,11 @@ export const adviceRu: Catalogue['advice'] = {
   'ollama-more-at-once': () =>
     'Поднимите OLLAMA_NUM_PARALLEL, если хватает памяти (каждому слоту нужен свой контекст), или добавьте машину.',
   'ollama-queue': () =>
-    'Ждёт больше OLLAMA_MAX_QUEUE запросов. В длинной очереди просто дольше ждут: поднимите OLLAMA_NUM_PARALLEL или включите троттлинг.',
+    'Ждёт больше OLLAMA_MAX_QUEUE запросов. В длинной очереди просто дольше ждут: поднимите OLLAMA_NUM_PARALLEL или ограничьте поток запросов на шлюзе.',
   'ollama-other-model': () => 'Смотрите OLLAMA_MAX_LOADED_MODELS или возьмите модель меньше.',
   'ollama-pull': () => 'Проверьте имя и тег (ollama list) или скачайте модель (ollama pull).',
   'ollama-vram': ({ share }) =>
-    `В памяти GPU только ${n.percent(share)} модели, остальное считает CPU: возьмите модель или контекст меньше.`,
+    `В памяти GPU только ${n.percent(share)} модели, остальное выполняется на CPU: возьмите модель или контекст меньше.`,
   'openai-model': () => 'Сверьте имя модели с /v1/models.',
   'blocks-held': () =>
     'Блоки утекли, часто после прерванных запросов или передач: размеры менять незачем. Перезапуск освободит их; запишите версию.',
@@ -88,5 +88,5 @@ export const adviceRu: Catalogue['advice'] = {
   'gateway-upstream': serverRulesRu.upstream.todo,
   'gateway-rejected': serverRulesRu.rejected.todo,
   'gateway-cache': () => 'Добавьте реплику или принимайте меньше запросов одновременно.',
-  'own-network': () => 'Все сразу и с одной причиной: сначала проверьте сеть самого наблюдателя (VPC, NAT, DNS, VPN).',
+  'own-network': () => 'Все сразу и с одной причиной: сначала проверьте сеть мониторинга (VPC, NAT, DNS, VPN).',
 }

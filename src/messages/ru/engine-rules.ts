@@ -5,26 +5,26 @@ import { measured } from './rule-shapes.ts'
 export const engineRulesRu = {
   waiting: {
     headline: () => 'Очередь инференса растёт',
-    still: 'Очередь инференса большая',
+    still: 'Очередь не рассасывается',
     now: queue,
     over: 'Очередь рассосалась',
-    peak: (value) => `в очереди было до ${n.count(value)}`,
+    peak: (value) => `максимум в очереди ${n.count(value)}`,
   },
   inflight: {
     headline: () => 'Достигнут лимит запросов',
     now: ({ value, limit: max, running, waiting }) => {
-      if (value === undefined) return 'Ждущих и считаемых вместе уже столько, сколько разрешено.'
+      if (value === undefined) return 'Ждущих и выполняющихся запросов уже столько, сколько разрешено.'
       const parts =
         running !== undefined && waiting !== undefined
-          ? ` (считается ${n.count(running)}, ждёт ${n.count(waiting)})`
+          ? ` (выполняется ${n.count(running)}, ждут ${n.count(waiting)})`
           : ''
-      return `Внутри ${requests(value)}${parts}${max === undefined ? '' : `, лимит ${n.count(max)}`}.`
+      return `В системе ${requests(value)}${parts}${max === undefined ? '' : `, лимит ${n.count(max)}`}.`
     },
     over: 'Запросов снова меньше лимита',
-    peak: (value) => `внутри было до ${n.count(value)}`,
+    peak: (value) => `в системе было до ${n.count(value)}`,
   },
   growth: {
-    headline: () => 'Очередь растёт прогон за прогоном',
+    headline: () => 'Очередь растёт несколько проверок подряд',
     now: growth,
     over: 'Очередь больше не растёт',
     peak: (value) => `прирост был до ${n.count(value)}`,
@@ -36,13 +36,13 @@ export const engineRulesRu = {
       value === undefined
         ? 'KV-кэш почти заполнен.'
         : running === 0
-          ? `KV-кэш занят на ${n.percent(value)}${limit(max, n.percent)}, хотя ничего не считается: блоки не возвращаются${at === undefined ? '' : `, самый полный: ${at}`}.`
+          ? `KV-кэш занят на ${n.percent(value)}${limit(max, n.percent)}, хотя ничего не выполняется: блоки не возвращаются${at === undefined ? '' : `, самый полный: ${at}`}.`
           : `KV-кэш занят на ${n.percent(value)}${limit(max, n.percent)}${at === undefined ? '' : `, самый полный: ${at}`}.`,
     over: 'В KV-кэше снова есть место',
     peak: (value) => `занято было до ${n.percent(value)}`,
   },
   ttft: measured(
-    'Первый токен приходит поздно',
+    'Большая задержка первого токена',
     'Первый токен снова приходит вовремя',
     'Время до первого токена, p99:',
     n.seconds,
@@ -91,11 +91,11 @@ export const engineRulesRu = {
     peak: (value) => `ни один запрос не завершался ${n.seconds(value)}`,
     todo: ({ heldBy }) =>
       heldBy === undefined
-        ? 'Смотрите, что сейчас считается: кэш может держать один длинный запрос. Отправьте запрос вручную; если висит, сохраните лог и перезапустите сервер.'
+        ? 'Смотрите, что сейчас выполняется: кэш может держать один длинный запрос. Отправьте запрос вручную; если висит, сохраните лог и перезапустите сервер.'
         : whatHolds(heldBy),
   },
   stalled: {
-    headline: ({ heldBy }) => (heldBy === 'unhealthy' ? 'Движок неисправен' : 'Запросы есть, а движения нет'),
+    headline: ({ heldBy }) => (heldBy === 'unhealthy' ? 'Движок неисправен' : 'Движок завис: запросы не выполняются'),
     now: stalled,
     over: 'Запросы снова движутся',
     todo: ({ heldBy }) => heldBy && whatHolds(heldBy),
@@ -113,14 +113,10 @@ export const engineRulesRu = {
   },
 } satisfies Partial<Catalogue['rules']>
 
-/** Engines that serve from a GPU, but for rare exceptions; llama.cpp often does not. */
-const ON_GPU: readonly (string | undefined)[] = ['vllm', 'tgi', 'sglang']
-
-/** `В очереди 42 запроса (порог 20), на GPU считается 16.` */
-function queue({ value, limit: max, running, backend, deferred = 0 }: Fact): string {
+/** `В очереди 42 запроса (порог 20), выполняется 16.` */
+function queue({ value, limit: max, running, deferred = 0 }: Fact): string {
   if (value === undefined) return 'Запросы копятся в очереди.'
-  const also =
-    running === undefined ? '' : `, ${ON_GPU.includes(backend) ? 'на GPU ' : ''}считается ${n.count(running)}`
+  const also = running === undefined ? '' : `, выполняется ${n.count(running)}`
   const more = deferred > 0 ? `; ещё ${n.count(deferred)} отложено до адаптера или передачи KV-кэша` : ''
   return `В очереди ${requests(value)}${limit(max, n.count)}${also}${more}.`
 }
@@ -128,15 +124,15 @@ function queue({ value, limit: max, running, backend, deferred = 0 }: Fact): str
 function growth({ value, waiting }: Fact): string {
   const more =
     value === undefined
-      ? 'Очередь росла на каждом из последних прогонов'
-      : `За последние 5 прогонов очередь выросла на ${n.count(value)}`
+      ? 'Очередь росла несколько проверок подряд'
+      : `Очередь растёт 5 проверок подряд: за это время на ${n.count(value)}`
   return `${more}${waiting === undefined ? '' : `, теперь в ней ${n.count(waiting)}`}.`
 }
 
 function workOf({ running, waiting }: Fact): string | undefined {
   const parts = [
-    running === undefined ? undefined : `считается ${n.count(running)}`,
-    waiting === undefined ? undefined : `ждёт ${n.count(waiting)}`,
+    running === undefined ? undefined : `выполняется ${n.count(running)}`,
+    waiting === undefined ? undefined : `в очереди ${n.count(waiting)}`,
   ].filter((part) => part !== undefined)
   return parts.length === 0 ? undefined : parts.join(', ')
 }
@@ -147,7 +143,7 @@ function stalled(fact: Fact): string {
   const runs =
     value === undefined || value === 0
       ? ''
-      : ` за ${n.count(value)} ${n.plural(value, { one: 'прогон', few: 'прогона', many: 'прогонов', other: 'прогона' })}`
+      : ` за ${n.count(value)} ${n.plural(value, { one: 'проверку', few: 'проверки', many: 'проверок', other: 'проверки' })}`
   if (heldBy === 'unhealthy') return `Сервер сам считает движок неисправным${work === undefined ? '' : `: ${work}`}.`
   if (heldBy === 'deferred')
     return `По метрикам ${work ?? 'запросы ждут'}, и все отложены: ждут адаптера или передачи KV-кэша. Движения нет${runs}.`
@@ -158,7 +154,7 @@ function stalled(fact: Fact): string {
 
 function stuck({ value, waiting, running, heldBy }: Fact): string {
   const who = waiting === undefined ? 'Запросы ждут' : `В очереди ${requests(waiting)}`
-  const also = running === undefined ? '' : `, считается ${n.count(running)}`
+  const also = running === undefined ? '' : `, выполняется ${n.count(running)}`
   if (heldBy === 'asleep') return `${who}${lastedFor(value)}: движок спит.`
   if (heldBy === 'deferred')
     return `${who}, все отложены: ждут адаптера или передачи KV-кэша. Вовремя не завершился ни один${lastedFor(value)}.`
@@ -212,5 +208,5 @@ function tokenTime({ value, usual, running }: Fact): string {
 function sibling({ value }: Fact): string {
   return value === undefined
     ? 'Отвечает медленнее остальных реплик группы.'
-    : `Отвечает ${times(value)} дольше медианы остальных реплик группы.`
+    : `Токен здесь генерируется ${times(value)} дольше, чем на остальных репликах.`
 }

@@ -26,9 +26,9 @@ export function plain(headline: string, sentence: string, over: string, todo: st
 export function counted(headline: string, over: string, what: (count: number) => string, todo: string): WithTodo {
   return {
     headline: () => headline,
-    now: ({ value }) => (value === undefined ? `${headline}.` : `С прошлого прогона ${what(value)}.`),
+    now: ({ value }) => (value === undefined ? `${headline}.` : `С прошлой проверки ${what(value)}.`),
     over,
-    peak: (value) => `до ${n.count(value)} за прогон`,
+    peak: (value) => `до ${n.count(value)} за одну проверку`,
     todo: () => todo,
   }
 }

@@ -15,8 +15,8 @@ export const serverRulesRu = {
       failure ? failuresRu[failure.kind].headline(failure, CANARIES.includes(backend)) : 'Сервер не отвечает',
     now: down,
     over: 'Снова отвечает',
-    todo: ({ failure, backend }) =>
-      failure && withPrefix(failuresRu[failure.kind].todo(failure, CANARIES.includes(backend)), backend),
+    todo: ({ failure, backend, variables }) =>
+      failure && withPrefix(failuresRu[failure.kind].todo(failure, CANARIES.includes(backend), variables), backend),
   },
   blind: {
     headline: ({ missing, signals, doubted, sources }) => {
@@ -39,7 +39,7 @@ export const serverRulesRu = {
     'Апстрим нездоров',
     'Шлюз считает этот апстрим нездоровым.',
     'Апстрим снова здоров',
-    'Проверьте этот апстрим: запущен ли он и отвечает ли его health.',
+    'Проверьте этот апстрим: запущен ли он и отвечает ли его health-эндпоинт.',
   ),
   rejected: {
     ...counted(
@@ -61,16 +61,21 @@ export const serverRulesRu = {
     'Очередь шлюза переполнена',
     'В очереди шлюза снова есть место',
     (count) => `из-за полной очереди ${n.plural(count, refused)} ${requests(count)}`,
-    'Клиенты уже получают ошибки: добавьте реплику или включите троттлинг на входе.',
+    'Клиенты уже получают ошибки: добавьте реплику или ограничьте поток запросов на шлюзе.',
   ),
   parked: counted(
-    'Шлюз придерживает запросы',
-    'Шлюз больше не придерживает запросы',
-    (count) => `на входе ${n.plural(count, { one: 'придержан', other: 'придержано' })} ${requests(count)}`,
+    'Шлюз ставит запросы в ожидание',
+    'Шлюз больше не ставит запросы в ожидание',
+    (count) => `на входе ${n.plural(count, { one: 'отложен', other: 'отложено' })} ${requests(count)}`,
     'Запросы ждут, пока у движка появится место: если надолго, добавьте реплику.',
   ),
   canary: {
-    ...measured('Пробный запрос долго ждёт', 'Пробный запрос снова быстрый', 'Наш пробный запрос ждал', n.seconds),
+    ...measured(
+      'Пробный запрос долго ждёт',
+      'Пробный запрос снова проходит быстро',
+      'Наш пробный запрос ждал',
+      n.seconds,
+    ),
     now: ({ value, limit: max, atLeast: least, backend }) => {
       if (value === undefined) return 'Наш пробный запрос долго ждал.'
       const what =
@@ -81,10 +86,10 @@ export const serverRulesRu = {
   },
   busy: byRefusal({
     full: plain(
-      'Сервер отказывает: очередь полна',
-      'Сервер перегружен, но жив: не принял наш пробный запрос, очередь полна. Пользователи сейчас тоже получают отказы.',
+      'Сервер отклоняет запросы: очередь переполнена',
+      'Сервер перегружен, но жив: не принял наш пробный запрос, очередь переполнена. Пользователи сейчас тоже получают отказы.',
       'Сервер снова принимает запросы',
-      'Добавьте реплику или включите троттлинг на входе.',
+      'Добавьте реплику или ограничьте поток запросов на шлюзе.',
     ),
     'no-backend': plain(
       'У шлюза не осталось бэкендов',
@@ -96,7 +101,13 @@ export const serverRulesRu = {
       'Исчерпан лимит нашего ключа',
       'Нашему пробному запросу отказано: исчерпан лимит или бюджет ключа, с которым он отправлен. Остальных пользователей это может не касаться.',
       'Сервер снова принимает запросы',
-      'Дайте наблюдателю свой ключ с запасом или спрашивайте реже.',
+      'Дайте мониторингу свой ключ с запасом или спрашивайте реже.',
+    ),
+    overloaded: plain(
+      'Внешний сервис перегружен',
+      'Сервис сам называет себя перегруженным (HTTP 529) и не принял пробный запрос: наши лимиты ни при чём, отказы получают и другие.',
+      'Сервер снова принимает запросы',
+      'Смотрите страницу состояния сервиса; пока это не прошло, поможет только второй провайдер или другая модель.',
     ),
   }),
   cold_load: {
@@ -110,14 +121,14 @@ export const serverRulesRu = {
     todo: lookAtWorker,
   },
   gap: {
-    headline: () => 'Наблюдение прерывалось',
+    headline: () => 'Мониторинг не работал',
     now: gap,
-    over: 'Наблюдение идёт',
-    todo: () => 'Смотрите расписание, ошибки и троттлинг функции; локально — не засыпала ли машина.',
+    over: 'Мониторинг снова работает',
+    todo: () => 'Смотрите расписание, ошибки и ограничения функции; локально — не засыпала ли машина.',
   },
   'state-broken': plain(
-    'Сохранённое состояние не читалось',
-    'Испорченное состояние отложено, наблюдение началось заново: обычные значения ещё набираются, об открытых тревогах можем сообщить повторно.',
+    'Файл состояния повреждён',
+    'Повреждённый файл отложен, мониторинг начат заново: базовые значения накапливаются заново, об открытых алертах можем сообщить повторно.',
     'Состояние на месте',
     'Копия лежит рядом с состоянием под другим ключом, по ней видно, что случилось.',
   ),
@@ -127,17 +138,19 @@ function down(fact: Fact): string {
   const { value, failure } = fact
   const tries =
     value === undefined
-      ? 'Нет пригодного ответа'
-      : `Нет пригодного ответа ${n.count(value)} ${n.plural(value, { one: 'раз', few: 'раза', many: 'раз', other: 'раза' })} подряд`
+      ? 'Нет нормального ответа'
+      : `${n.count(value)} ${n.plural(value, { one: 'проверка', few: 'проверки', many: 'проверок', other: 'проверки' })} подряд без нормального ответа`
   return failure
     ? `${tries}: ${failuresRu[failure.kind].words(failure, CANARIES.includes(fact.backend))}.`
     : `${tries}.`
 }
 
-function blind({ missing, signals, doubted, sources }: Fact): string {
+function blind({ missing, answeredBy, signals, doubted, sources }: Fact): string {
   if (sources !== undefined)
     return `${sources} не читается или содержит ошибки. Действует последний верный список; новые серверы не видны.`
-  if (missing !== undefined) return `Модели «${missing}» на этом сервере нет: правила по ней ничего не видят.`
+  if (missing !== undefined && answeredBy !== undefined)
+    return `Спрашивали «${missing}», ответила другая модель: «${answeredBy}». О «${missing}» это ничего не говорит.`
+  if (missing !== undefined) return `Модели «${missing}» на этом сервере нет: правила для неё не работают.`
   const parts = [
     signals === undefined ? undefined : `не отдаёт: ${signals}`,
     doubted === undefined ? undefined : `отдаёт невозможные значения: ${doubted}`,
@@ -151,7 +164,7 @@ function heartbeat({ beat }: Fact): string {
   const due = `период ${n.lasted(beat.interval)}, запас ${n.lasted(beat.grace)}`
   if (beat.failed) {
     const code = beat.failed.exit
-    return code === undefined ? 'Воркер сам сообщил о сбое.' : `Воркер сам сообщил о сбое, код выхода ${code}.`
+    return code === undefined ? 'Воркер сам сообщил о сбое.' : `Воркер сам сообщил о сбое, код завершения ${code}.`
   }
   if (beat.never) return `Ни одного сигнала ещё не было (${due}).`
   return beat.age === undefined
@@ -164,14 +177,16 @@ function heartbeatHeadline({ beat }: Fact): string {
   return beat?.never ? 'Воркер ни разу не отметился' : 'Воркер молчит'
 }
 
-function gap({ gap: span }: Fact): string {
-  if (!span) return 'Наблюдатель какое-то время не запускался.'
-  return `${n.lasted(span.length)} никто не наблюдал; обычный период прогонов ${n.lasted(span.interval)}.`
+function gap({ gap: span, from, to }: Fact): string {
+  if (!span) return 'Мониторинг какое-то время не работал.'
+  const when = from === undefined || to === undefined ? '' : ` с ${from} до ${to}`
+  return `Мониторинг не работал${when} (${n.lasted(span.length)}); обычно проверка раз в ${n.lasted(span.interval)}.`
 }
 
-function whatIsMissing({ missing, signals, doubted, sources }: Fact): string | undefined {
+function whatIsMissing({ missing, signals, doubted, sources, variables }: Fact): string | undefined {
   if (sources !== undefined) return undefined
-  if (missing !== undefined) return 'Сверьте MODEL этого эндпоинта с именем, которое отдаёт сервер.'
+  if (missing !== undefined)
+    return `Сверьте ${variables === undefined ? 'модель в настройках' : `${variables}_MODEL`} с именем, которое отдаёт сервер.`
   return doubted !== undefined && signals === undefined
     ? 'Поищите на странице метрик NaN, значения вне границ и старые метки времени; часто помогает перезапуск экспортёра.'
     : 'Сервер обновили или это другой порт? Чего не хватает, покажет npm run doctor.'
@@ -179,5 +194,5 @@ function whatIsMissing({ missing, signals, doubted, sources }: Fact): string | u
 
 function lookAtWorker({ beat }: Fact): string {
   if (beat?.failed) return 'Смотрите лог самого воркера.'
-  return beat?.never ? 'Верны ли у воркера адрес, имя и токен?' : 'Жив ли воркер и достаёт ли он до приёмника?'
+  return beat?.never ? 'Верны ли у воркера адрес, имя и токен?' : 'Жив ли воркер и доступен ли ему приёмник?'
 }
