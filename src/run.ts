@@ -12,7 +12,7 @@ import { push } from './push/push.ts'
 import { logAnswers, logDecisions, logRun, logWarnings } from './report/run-log.ts'
 import { type Evaluation, evaluate } from './rules/evaluate.ts'
 import { inSpan, withSaveSpans } from './span.ts'
-import { type Opened, openRun, saveDecision, saveSettled } from './state/commit.ts'
+import { type Opened, openRun, type StateCodec, saveDecision, saveSettled } from './state/commit.ts'
 import { legsOf } from './state/legs.ts'
 import { claimDue, type Due } from './state/outbox.ts'
 import { endpointOf, type Outgoing, type State } from './state/schema.ts'
@@ -41,6 +41,8 @@ export interface RunOptions {
   deadline: number
   /** The real network unless another is given. */
   network?: Network
+  /** JSON text in the store unless told. */
+  codec?: StateCodec
 }
 
 export interface RunReport {
@@ -103,7 +105,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
 async function runOnce(given: RunOptions & { network: Network; id: string; now: number }): Promise<RunReport> {
   const { io, tick, deadline, network, id, now } = given
   const { backend, shard } = given.config
-  const commit = { store: io.store, backend, shard, now, tick, id }
+  const commit = { store: io.store, codec: given.codec, backend, shard, now, tick, id }
   const opened = await inSpan(io.trace, 'load', {}, () => openRun({ ...commit, dryRun: given.dryRun === true }))
   if (opened.kind !== 'open') return passedOver(opened.kind, given, now)
   const found = await discover(given.config, opened.state.targets ?? {}, { load: network.load ?? load, log: io.log })
