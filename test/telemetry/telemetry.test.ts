@@ -189,6 +189,15 @@ describe('a collector that is away', () => {
   })
 })
 
+test('an address that is none is warned of, and nothing is sent', async () => {
+  const { report } = await watch('vllm', {
+    VLLM_ENDPOINTS: `chat/a=${(await engine()).url}`,
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318',
+  })
+  expect(report.result.outcome).toBe('completed')
+  expect(warned).toEqual([expect.stringContaining('OTEL_EXPORTER_OTLP_ENDPOINT is no http or https address')])
+})
+
 describe('the variables', () => {
   const at = 'http://127.0.0.1:4318'
   test.each([
