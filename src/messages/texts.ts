@@ -40,12 +40,13 @@ export interface Fact {
   answer?: Notification['answer']
   quota?: Notification['quota']
   gap?: Notification['gap']
-  /** Clock times of a span without a watcher. */
+  /** Clock times of a span without a watcher; of a silence its end. */
   from?: string
   to?: string
   /** The beginning of this endpoint's variables: `VLLM_CHAT_A`. */
   variables?: string
   refusal?: Notification['refusal']
+  silence?: Notification['silence']
   alternates?: true
   pool?: Notification['pool']
   failure?: Failure
@@ -102,7 +103,7 @@ export interface OtherNumbers {
 /** Every text of a message in one language. Functions take raw numbers in the signals' units and safe text. */
 export interface Catalogue {
   format: NumberFormat
-  rules: Record<RuleId | 'state-broken', RuleTexts>
+  rules: Record<RuleId | 'state-broken' | 'silence', RuleTexts>
   /** A rule in the title, behind the endpoint: its figure first. */
   briefs: { [K in RuleId]?: (fact: Fact) => string | 0 | undefined }
   /** A rule in a digest, where its headline is too long for many endpoints. */

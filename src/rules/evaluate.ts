@@ -45,12 +45,14 @@ const LOST_GPU_KEPT = 7 * DAY
 /**
  * One run's decisions: same state, observations, configuration and time, same result. Endpoints that left the
  * configuration leave the state, with their alerts and what was waiting to be told of them.
+ * @param owed incidents that a silence held back, with when they were last told: they are told now as reminders are.
  */
 export function evaluate(
   previous: State,
   observations: readonly Observation[],
   config: Config,
   now: number,
+  owed?: ReadonlyMap<string, number | undefined>,
 ): Evaluation {
   const interval = config.interval ?? usualInterval(previous.gaps)
   const snapshots = observations.map((observation) => {
@@ -101,6 +103,7 @@ export function evaluate(
       threads,
       routes: config,
       openBefore: openIn(previous),
+      owed,
       now,
     }),
   }
@@ -242,7 +245,8 @@ function stillConfigured(outbox: readonly Outgoing[], config: Config): Outgoing[
   const byName = new Map(config.endpoints.map((endpoint) => [endpoint.name, endpoint]))
   return outbox.filter(({ notification: { endpoint, rule } }) => {
     // About the watcher itself. A rule that this version does not know would have no words.
-    if (endpoint === undefined) return rule === 'state-broken' || ruleNamed(rule)?.about === 'watcher'
+    if (endpoint === undefined)
+      return rule === 'state-broken' || rule === 'silence' || ruleNamed(rule)?.about === 'watcher'
     if (rule === 'pool') return config.pools?.some(({ group }) => group === endpoint) ?? false
     const configured = byName.get(endpoint)
     return configured?.rules.some((r) => r.id === rule) ?? false

@@ -7,6 +7,7 @@ import { BASELINE } from '../signals/baseline.ts'
 import { HISTORY } from '../signals/history.ts'
 import { migrate } from './migrate.ts'
 import { packed, unpacked } from './packed.ts'
+import { SILENCE } from './silence-schema.ts'
 
 /** The schema version this code writes; see `docs/state.md`. */
 export const STATE_VERSION = 3
@@ -123,6 +124,8 @@ const ENDPOINT_STATE = z.object({
   standing: z.optional(z.record(z.string(), STANDSTILL)),
   /** Requests have waited at every run since, and none has finished that had not waited long. */
   stuckSince: z.optional(time),
+  /** The last good answer, within an hour, at which the engine slept on purpose. */
+  asleepAt: z.optional(time),
   /** Slots of 5 minutes in the last hour, where `SLO_TTFT` is set: start, requests in time, all. */
   slo: z.optional(z.array(z.tuple([time, z.number(), z.number()]))),
   history: z.optional(HISTORY),
@@ -219,6 +222,11 @@ export const STATE = z.object({
   /** What each source of endpoints named last, by its address: it holds while the source cannot be used. */
   targets: z.optional(z.record(z.string(), z.array(z.object({ name: z.string(), url: z.string() })))),
   outbox: z.array(OUTGOING),
+  silences: z.optional(z.array(SILENCE)),
+  /** Incidents that somebody has taken, by their ids: no reminders of these. */
+  acknowledged: z.optional(z.record(z.string(), z.object({ at: time, by: z.string() }))),
+  /** Ends that came in a silence, of what was told before it: told when the silence is over. */
+  held: z.optional(z.array(OUTGOING)),
   /** By incident and channel: who was told, where there is more than the channel `notifly`. */
   threads: z.optional(z.record(z.string(), z.record(z.string(), THREAD))),
 })
