@@ -187,6 +187,14 @@ export interface Quota {
   of: number
 }
 
+/** How far a worker's run is; since how long it stands there, and how long it still takes at its rate. Milliseconds. */
+export interface RunProgress {
+  n: number
+  of: number
+  stoodFor: number
+  left?: number
+}
+
 const ABOUT_FIELDS = {
   /** `down`: why. */
   failure: z.exactOptional(
@@ -237,8 +245,15 @@ const ABOUT_FIELDS = {
       never: z.boolean(),
       failed: unchecked<{ exit?: number; body?: string }>(),
       body: unchecked<string>(),
+      /** By its calendar: the time that nothing came of, by the clock of its zone, and how the calendar is written. */
+      due: unchecked<{ at: string; zone: string; text: string }>(),
+      /** Beats come, but what they count stands still. */
+      stands: unchecked<true>(),
+      progress: unchecked<RunProgress>(),
     }),
   ),
+  /** `overrun`: milliseconds that the run has lasted, what is usual, and its limit. */
+  run: unchecked<{ for: number; usual?: number; limit?: number; progress?: RunProgress } | undefined>(),
 }
 
 /** What an alert was about, beyond its rule: of some rules it makes the headline. */

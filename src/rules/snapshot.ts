@@ -17,6 +17,7 @@ import { missingSignals, seenSignals } from './missing.ts'
 import type { PoolView } from './pool-view.ts'
 import { remappedOf, restartsOf } from './remembered.ts'
 import { type Motion, motionsOf, patienceFor, standOn, WHOLE } from './standstill.ts'
+import { followRun } from './worker-run.ts'
 
 /** One endpoint in one run: what was known before, what it answered, and what follows from both. */
 export interface Snapshot {
@@ -79,7 +80,7 @@ export function takeSnapshot(
     ? []
     : (observation.unread ?? missingSignals(readings, backend, before.seen, endpoint.rules))
   const stuckSince = stuckFrom(before, readings, memory.restarted ? undefined : last, limitOf('stuck', endpoint), now)
-  const { failure: _, standing: __, stuckSince: ___, slo: ____, asleepAt: _____, ...kept } = before
+  const { failure: _, standing: __, stuckSince: ___, slo: ____, asleepAt: _____, run: ______, ...kept } = before
   const after: EndpointState = {
     ...kept,
     failures: 0,
@@ -98,6 +99,7 @@ export function takeSnapshot(
     ...restartsOf(before, memory.restarted, readings.startedAt, now),
     ...(readings.model === undefined ? {} : { model: readings.model }),
     ...canaryMemory(observation, before, now),
+    ...(observation.beat && followRun(before, observation.beat, now)),
   }
   const faults = [...readings.faults, ...derived.faults]
   return {

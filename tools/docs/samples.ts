@@ -843,6 +843,47 @@ function beats(): Sample[] {
       ],
     },
     {
+      name: 'heartbeat: by its calendar',
+      notifications: [
+        notification('heartbeat', {
+          ...at,
+          beat: {
+            ...beat,
+            grace: 60 * MINUTE,
+            age: 25 * 60 * MINUTE,
+            due: { at: '03:00', zone: 'Europe/Berlin', text: '0 3 * * *' },
+          },
+        }),
+      ],
+    },
+    {
+      name: 'heartbeat: stands still',
+      notifications: [
+        notification('heartbeat', {
+          ...at,
+          beat: { ...beat, age: 4_000, stands: true, progress: { n: 412, of: 1_000, stoodFor: 25 * MINUTE } },
+        }),
+      ],
+    },
+    {
+      name: 'overrun',
+      notifications: [
+        notification('overrun', {
+          ...at,
+          run: {
+            for: 190 * MINUTE,
+            usual: 50 * MINUTE,
+            limit: 150 * MINUTE,
+            progress: { n: 412, of: 1_000, stoodFor: 20_000, left: 240 * MINUTE },
+          },
+        }),
+      ],
+    },
+    {
+      name: 'overrun: by its limit, without a word of progress',
+      notifications: [notification('overrun', { ...at, run: { for: 121 * MINUTE, limit: 120 * MINUTE } })],
+    },
+    {
       name: 'heartbeat: over',
       notifications: [
         notification('heartbeat', {

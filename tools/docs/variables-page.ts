@@ -1,6 +1,7 @@
 import { formatDuration } from '../../src/config/duration.ts'
 import { clearOf, limitOf } from '../../src/config/limits.ts'
-import { CHANNEL, GENERAL, NAMING, PER_ENDPOINT, type Setting } from '../../src/config/settings.ts'
+import type { Setting } from '../../src/config/setting.ts'
+import { CHANNEL, GENERAL, NAMING, PER_ENDPOINT } from '../../src/config/settings.ts'
 import { UNITS } from '../../src/config/units.ts'
 import { backendsOf, RULE_IDS, specOf } from '../../src/rules/rules.ts'
 
