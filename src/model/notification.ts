@@ -203,6 +203,7 @@ const ABOUT_FIELDS = {
       code: unchecked<string | undefined>(),
       status: unchecked<number | undefined>(),
       detail: unchecked<string | undefined>(),
+      mixed: unchecked<true | undefined>(),
     }),
   ),
   /** `blind`: the signals that are missing, or the model that is not there. */
