@@ -47,7 +47,7 @@ const HASHES = 64
 
 test.each<[string, string, (folder: string, bytes: Buffer) => void, string[]?]>([
   ['its own cache', 'used', put],
-  ["its own cache under the flag of AWS's client", 'used', put, ['--expose-gc', '--max-old-space-size=200']],
+  ["its own cache under the flag of AWS's client", 'used', put, ['--expose-gc']],
   ['no cache', 'none for this V8', () => {}],
   [
     'the cache of another V8 alone',
