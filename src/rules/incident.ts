@@ -1,5 +1,5 @@
 import { defined } from '../model/defined.ts'
-import type { VerdictKind } from '../model/notification.ts'
+import type { VerdictKind } from '../model/explanation.ts'
 import type { End, Incident } from '../state/schema.ts'
 
 /** Of an endpoint's symptoms there is one incident at a time. */

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import english from 'zod/v4/locales/en.js'
 import { defined } from '../model/defined.ts'
+import { type Cause, isCause, isVerdict, type Verdict } from '../model/explanation.ts'
 import { FAILURE_KINDS } from '../model/failure.ts'
 import { type About, isAbout, isNotification, type Notification } from '../model/notification.ts'
 import { BASELINE } from '../signals/baseline.ts'
@@ -62,6 +63,11 @@ const INCIDENT = z.object({
   lastSentAt: z.optional(time),
   /** Verdicts that were told. */
   verdicts: z.array(z.string()),
+  /** Why, as it was found last; and another one that only the last run found. */
+  verdict: z.optional(z.custom<Verdict>(isVerdict)),
+  other: z.optional(z.string()),
+  /** What it came from, as it was told. */
+  cause: z.optional(z.custom<Cause>(isCause)),
   /** It was told that the critical limit is passed. */
   critical: z.optional(z.literal(true)),
   /** What took part, by rule or `rule@subject`. */
@@ -137,6 +143,13 @@ const ENDPOINT_STATE = z.object({
   xids: z.record(z.string(), z.number()),
   /** GPU → its memory rows that were replaced, and when there were more the last time. */
   remapped: z.optional(z.record(z.string(), z.object({ rows: count, grewAt: z.optional(time) }))),
+  /** GPUs of the exporter beside this server: name, XID and since when, and since when it is gone. */
+  beside: z.optional(
+    z.record(
+      z.string(),
+      z.object({ name: z.optional(z.string()), xid: z.number(), at: z.optional(time), gone: z.optional(time) }),
+    ),
+  ),
   /** Restarts within the last hour, oldest first. */
   restarts: z.optional(z.array(time)),
   /** The last time that a process answered which had started before the one that answered last. */

@@ -5,7 +5,6 @@ import { measured } from './rule-shapes.ts'
 export const engineRulesEn = {
   waiting: {
     headline: () => 'Inference queue is growing',
-    still: 'Inference queue is long',
     now: queue,
     over: 'Queue is short again',
     peak: (value) => `${n.count(value)} waiting at most`,
@@ -160,7 +159,7 @@ function lastedFor(seconds: number | undefined): string {
   return seconds === undefined ? '' : ` for ${n.lasted(seconds * 1_000)}`
 }
 
-function whatHolds(heldBy: NonNullable<Fact['heldBy']>): string {
+export function whatHolds(heldBy: NonNullable<Fact['heldBy']>): string {
   switch (heldBy) {
     case 'unhealthy':
       return 'Read the log of this engine; its requests hang until it is restarted.'

@@ -5,7 +5,6 @@ import { measured } from './rule-shapes.ts'
 export const engineRulesRu = {
   waiting: {
     headline: () => 'Очередь инференса растёт',
-    still: 'Очередь не рассасывается',
     now: queue,
     over: 'Очередь рассосалась',
     peak: (value) => `максимум в очереди ${n.count(value)}`,
@@ -165,7 +164,7 @@ function lastedFor(seconds: number | undefined): string {
   return seconds === undefined ? '' : ` уже ${n.lasted(seconds * 1_000)}`
 }
 
-function whatHolds(heldBy: NonNullable<Fact['heldBy']>): string {
+export function whatHolds(heldBy: NonNullable<Fact['heldBy']>): string {
   switch (heldBy) {
     case 'unhealthy':
       return 'Смотрите лог этого движка: до перезапуска его запросы висят.'
