@@ -187,6 +187,10 @@ export function serversAdvice(): Sample[] {
     one('vllm', 'restarts', { value: 4, alternates: true }, {}),
     one('ollama', 'canary', { value: 7 }, { canary: { status: 'not-loaded' } }),
     one('ollama', 'canary', { value: 7 }, { canary: { status: 'skipped' } }),
+    ...(['idle', 'over-budget', 'backing-off'] as const).map((status) =>
+      one('ollama', 'canary', { value: 7 }, { canary: { status } }),
+    ),
+    one('openai', 'canary_rate', { value: 0.5 }, {}),
     one('dcgm', 'gpu_temperature', { value: 90, subject: 'GPU-1' }, {}),
     one('dcgm', 'gpu_memory', { reason: 'resolved', ...begun, peak: 0.97, subject: 'GPU-1' }, { numbers: {} }),
   ]
