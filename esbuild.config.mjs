@@ -38,12 +38,17 @@ const oneHttpParser = {
   },
 }
 
-/** Parts of undici that no request of ours reaches: HTTP/2 is switched off, a SOCKS proxy refused as a setting. 21 KB of the limit of the size. */
-const onlyHttp1 = {
-  name: 'only-http-1',
+/**
+ * Parts of undici that no request of ours reaches: HTTP/2 is switched off, a SOCKS proxy refused as a setting, and forms
+ * are not sent, for which its whole `fetch` would come along. 65 KB of the limit of the size.
+ */
+const whatRequestsReach = {
+  name: 'what-requests-reach',
   setup(bundler) {
     const path = resolve('tools/build/left-out-of-undici.ts')
-    bundler.onResolve({ filter: /^\.\/(client-h2\.js|socks5-proxy-agent)$/ }, () => ({ path }))
+    bundler.onResolve({ filter: /^(\.\/(client-h2\.js|socks5-proxy-agent)|\.\.\/web\/fetch\/body\.js)$/ }, () => ({
+      path,
+    }))
   },
 }
 
@@ -151,7 +156,14 @@ await build({
   outExtension: { '.js': '.mjs' },
   // Worth 0.1.
   alias: { '@smithy/core/event-streams': resolve('tools/build/no-event-streams.ts') },
-  plugins: [oneHttpParser, onlyHttp1, undiciWhenUsed, httpByRequire, otherCredentialsWhenAsked, telemetryWhenAsked],
+  plugins: [
+    oneHttpParser,
+    whatRequestsReach,
+    undiciWhenUsed,
+    httpByRequire,
+    otherCredentialsWhenAsked,
+    telemetryWhenAsked,
+  ],
   banner: WITH_REQUIRE,
   define: { BUILT_VERSION: JSON.stringify(JSON.parse(await readFile('package.json', 'utf8')).version) },
 })

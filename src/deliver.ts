@@ -6,6 +6,7 @@ import { type ChannelConfig, type Config, functionName } from './model/config.ts
 import type { IO } from './model/io.ts'
 import type { Message } from './model/message.ts'
 import type { Notification } from './model/notification.ts'
+import { withPageLinks } from './page/push-links.ts'
 import type { Push } from './push/channel.ts'
 import { concerning, deliveriesOf, problemsOf, type Told } from './push/outcome.ts'
 import type { PushOutcome, push } from './push/push.ts'
@@ -77,7 +78,7 @@ export async function deliver(due: readonly Due[], config: Config, io: IO, optio
 export function preview(due: readonly Due[], config: Config, now: number): Message[] {
   const messages = dueByChannel(due).flatMap(([name, facts]) => {
     const channel = config.channels.find((one) => one.name === name)
-    return group(facts).map((facts) => textOf(facts, config, channel, now))
+    return group(facts).map((facts) => linked(textOf(facts, config, channel, now), facts, config, channel, now))
   })
   return messages.filter((message, at) => messages.findIndex((other) => isAlike(message, other)) === at)
 }
@@ -89,7 +90,8 @@ function dueByChannel(due: readonly Due[]): [string, Notification[]][] {
 
 function printAll(due: readonly Due[], config: Config, io: IO, { sent, now }: { sent: Sent; now: number }): void {
   for (const facts of group(due.map(({ notification }) => notification))) {
-    const message = writeOrSay(facts, config, undefined, now, (problem) => sent.problems.push(problem))
+    const written = writeOrSay(facts, config, undefined, now, (problem) => sent.problems.push(problem))
+    const message = linked(written, facts, config, undefined, now)
     io.print(`${message.title}\n${message.body}`)
     withFields(io.log, about(facts)).info('push printed', { title: message.title })
     note(sent, { facts, message }, { kind: 'delivered', misconfigured: false }, io.now(), config)
@@ -160,7 +162,8 @@ function pushOf(
   { state, config, now, interval }: Delivering,
   problem: (text: string) => void = () => {},
 ): Push {
-  const write = (some: readonly Notification[]) => writeOrSay(some, config, channel, now, problem)
+  const write = (some: readonly Notification[]) =>
+    linked(writeOrSay(some, config, channel, now, problem), some, config, channel, now)
   return {
     message: write(facts),
     facts: newestOf(facts),
@@ -179,9 +182,28 @@ function formsOf(facts: readonly Notification[], channel: ChannelConfig, deliver
     const write = (some: readonly Notification[]) =>
       form === 'bare'
         ? bare(some, whole.message.priority)
-        : writeOrSay(some, config, channel, now, () => {}, SHORT_BYTES)
+        : linked(
+            writeOrSay(some, config, channel, now, () => {}, SHORT_BYTES),
+            some,
+            config,
+            channel,
+            now,
+          )
     return { ...whole, message: write(facts), tell: (fact) => write([fact]) }
   }
+}
+
+/** With what the page can do for it, where there is one. */
+function linked(
+  message: Message,
+  facts: readonly Notification[],
+  config: Config,
+  channel: ChannelConfig | undefined,
+  now: number,
+): Message {
+  const { page } = config
+  const language = channel?.language ?? config.language
+  return page ? withPageLinks(message, facts, page, { name: functionName(config), language, now }) : message
 }
 
 /** What a channel that answers 429 is spared: within the run too, it is asked once. */

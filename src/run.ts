@@ -10,7 +10,8 @@ import { type ObserveOptions, observe } from './observe.ts'
 import { ping } from './push/ping.ts'
 import { push } from './push/push.ts'
 import { logAnswers, logDecisions, logRun, logWarnings } from './report/run-log.ts'
-import { type Evaluation, evaluate } from './rules/evaluate.ts'
+import type { Evaluation } from './rules/evaluate.ts'
+import { evaluateWithSilences } from './rules/silences.ts'
 import { inSpan, withSaveSpans } from './span.ts'
 import { type Opened, openRun, saveDecision, saveSettled } from './state/commit.ts'
 import { legsOf } from './state/legs.ts'
@@ -157,7 +158,7 @@ function decideFrom(
   { config, tick, deadline }: RunOptions,
   { now, id, found }: { now: number; id: string; found: Discovered },
 ): Decision {
-  const evaluated = evaluate(from, observations, config, now)
+  const evaluated = evaluateWithSilences(from, observations, config, now)
   const quiet = new Set(found.watch.map(({ endpoint }) => endpoint.name))
   const evaluation = { ...evaluated, endpoints: evaluated.endpoints.filter((e) => !quiet.has(e.name) || e.notes) }
   const claimed = claimDue(evaluation.state, id, now, Math.max(deadline, now + 1))

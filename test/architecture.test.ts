@@ -20,6 +20,7 @@ const HOUSE = [
   'targets',
   'canary',
   'push',
+  'page',
   'heartbeats',
   'scrape',
   'messages',
@@ -40,8 +41,9 @@ const HOUSE = [
 /** What a run judges with: the same input, the same output. */
 const PURE = [
   /^src\/(model|config|backends|signals|rules|verdict|messages)\//,
+  /^src\/page\/(?!open-page)/,
   new RegExp(`^src/push/(channel|services|text|stranger|write|${SERVICES.join('|')})\\.ts$`),
-  /^src\/state\/(schema|migrate|outbox|enqueue|legs|threads|recipients|alert-key|canary-memory)\.ts$/,
+  /^src\/state\/(schema|migrate|outbox|enqueue|legs|threads|recipients|alert-key|canary-memory|silence-schema|silences|hold-back|maintenance)\.ts$/,
   /^src\/scrape\/(page|page-reader|kept-series|sample-line|wanted|select|read|alias-reading|longest-line|gauges|counters|histograms|subjects)\.ts$/,
   /^tools\/simulator\/(engine|arrivals|machine|page|histogram|random|totals)\.ts$/,
   /^tools\/deploy\/(functions|alarms|reach|variables|settings|cost)\.ts$/,

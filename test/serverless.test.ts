@@ -23,6 +23,9 @@ const ALL = {
   ...Object.fromEntries(BACKENDS.map((backend) => [`${backend}_ENDPOINTS`, 'a=http://10.0.0.5:8000/metrics'])),
   HEARTBEAT_WORKERS: 'indexer=60s+30s',
   HEARTBEAT_TOKEN: SECRET,
+  PAGE_SECRET: `${SECRET}-of-the-page-and-long-enough`,
+  PAGE_TOKEN: SECRET,
+  PAGE_URL: 'https://page.example',
 }
 const ONE = {
   ...SHARED,
@@ -87,7 +90,7 @@ function environmentOf(name: string): Record<string, unknown> {
 describe('what is created', () => {
   test.each([
     ['one', 1, 1],
-    ['all', 11, 10],
+    ['all', 12, 10],
     ['vpc', 1, 1],
   ])('%s: %i functions, %i schedules', (name, functions, schedules) => {
     expect(of(templates[name], 'AWS::Lambda::Function')).toHaveLength(functions)
@@ -106,9 +109,10 @@ describe('what is created', () => {
   test('case 113: a run ends before the next begins, and two of one function never overlap', () => {
     for (const { Properties } of of(templates.all, 'AWS::Lambda::Function')) {
       expect(Properties?.Timeout).toBeLessThan(60)
-      const receives = String(Properties?.FunctionName).endsWith('heartbeat-receive')
-      expect(Properties?.ReservedConcurrentExecutions).toBe(receives ? undefined : 1)
-      expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'], MemorySize: 256 })
+      const name = String(Properties?.FunctionName).replace('queuebell-prod-', '')
+      const [at, MemorySize] = { page: [5, 1_024], 'heartbeat-receive': [undefined, 256] }[name] ?? [1, 256]
+      expect(Properties?.ReservedConcurrentExecutions).toBe(at)
+      expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'], MemorySize })
     }
   })
 
@@ -122,8 +126,9 @@ describe('what is created', () => {
     })
   })
 
-  test('the heartbeat receiver has an address of its own and no schedule', () => {
-    expect(of(templates.all, 'AWS::Lambda::Url')).toMatchObject([{ Properties: { AuthType: 'NONE' } }])
+  test('the heartbeat receiver and the page have addresses of their own and no schedule', () => {
+    const open = { Properties: { AuthType: 'NONE' } }
+    expect(of(templates.all, 'AWS::Lambda::Url')).toMatchObject([open, open])
     expect(of(templates.one, 'AWS::Lambda::Url')).toEqual([])
   })
 
@@ -186,7 +191,7 @@ describe('what the functions get', () => {
 
   test('a function is one built file, and nothing else is packaged with it', () => {
     const zipped = [...packagedFiles('all')].filter(([file]) => file.includes('.zip/'))
-    expect(zipped.map(([file]) => file).filter((file) => /^([a-z-]+)\.zip\/dist\/\1\.mjs$/.test(file))).toHaveLength(11)
+    expect(zipped.map(([file]) => file).filter((file) => /^([a-z-]+)\.zip\/dist\/\1\.mjs$/.test(file))).toHaveLength(12)
     expect(zipped.filter(([, bytes]) => bytes.includes(' as handler'))).toHaveLength(zipped.length)
   })
 
@@ -233,6 +238,33 @@ test('the receiver, which answers the whole internet, writes beats and reads no 
   expect(resources[2]).toMatch(/^\[[^[]*parameter\/queuebell\/prod\/HEARTBEAT_TOKEN[^[]*\]$/)
   expect(JSON.stringify(statements(template))).not.toContain('HEARTBEAT_TOKEN')
   expect(templates.one?.Resources.HeartbeatReceiveRole).toBeUndefined()
+})
+
+test('the page, which answers the whole internet too, reads and writes the states of watchers and no other object', () => {
+  const template = templates.all as Template
+  expect(properties(template, 'PageLambdaFunction').Role).toEqual({ 'Fn::GetAtt': ['PageRole', 'Arn'] })
+  const { Policies } = properties(template, 'PageRole') as { Policies: Policy[] }
+  const allowed = Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+  expect(allowed.map(({ Action }) => Action)).toEqual([
+    ['logs:CreateLogStream', 'logs:PutLogEvents'],
+    ['s3:GetObject', 's3:PutObject'],
+    ['s3:ListBucket'],
+    ['ssm:GetParameters'],
+  ])
+  const [, states, , secrets] = allowed.map(({ Resource }) => JSON.stringify(Resource))
+  expect(states?.match(/queuebell\/[\w*.-]+/g)?.sort()).toEqual(
+    [...BACKENDS.map((name) => name.toLowerCase()), 'heartbeat-check'].map((name) => `queuebell/${name}.json`).sort(),
+  )
+  expect(secrets?.match(/prod\/\w+/g)).toEqual(['prod/PAGE_SECRET', 'prod/PAGE_TOKEN'])
+  expect(templates.one?.Resources.PageRole).toBeUndefined()
+})
+
+test('the page gets limits and what opens it, and nothing that servers are asked with', () => {
+  const { Environment } = properties(templates.all as Template, 'PageLambdaFunction')
+  const names = Object.keys((Environment as { Variables: Record<string, unknown> }).Variables)
+  expect(names).toEqual(['PAGE_SECRET', 'PAGE_TOKEN', 'PAGE_URL', 'STATE_BUCKET'])
+  const watcher = properties(templates.all as Template, 'VllmLambdaFunction').Environment
+  expect(Object.keys((watcher as { Variables: Record<string, unknown> }).Variables)).not.toContain('PAGE_TOKEN')
 })
 
 test('in a VPC the receiver may make the network interfaces that it needs, and no more', async () => {

@@ -20,7 +20,7 @@ interface Command {
   more?: readonly string[]
 }
 
-const FUNCTIONS = [...BACKENDS, 'heartbeat-receive', 'all'] as const
+const FUNCTIONS = [...BACKENDS, 'heartbeat-receive', 'page', 'all'] as const
 
 /** Every command with its options: help, parsing and what npm may swallow all follow from here. */
 export const COMMANDS = {
@@ -50,10 +50,19 @@ export const COMMANDS = {
       shard: { value: '2/8', meaning: 'only the second of eight parts of the endpoints' },
       serve: {
         value: '8080',
-        meaning: 'heartbeat-receive, all: the port of the receiver; 0.0.0.0:8080 lets other machines reach it',
+        meaning: 'heartbeat-receive, page, all: the port; 0.0.0.0:8080 lets other machines reach it',
       },
     },
-    more: ['heartbeat-receive     the receiver of heartbeats, with the state folder'],
+    more: [
+      'heartbeat-receive     the receiver of heartbeats, with the state folder',
+      'page                  the page, over the state that is there',
+    ],
+  },
+  silence: {
+    takes: '<function> <endpoint, group or function> <how long> ["why"]',
+    about: 'no pushes of it for a while: queuebell silence vllm chat/a 2h "new driver"',
+    options: {},
+    more: ['<function> list', '<function> end <endpoint, group or function>'],
   },
   record: {
     takes: '<function>',

@@ -10,12 +10,16 @@ import {
   readCommandLine,
 } from './command-line.ts'
 import { doctor } from './doctor.ts'
+import { doctorPage } from './doctor-page.ts'
 import { loadEnvFile } from './env-file.ts'
+import { parseListen, type Serving } from './http-server.ts'
 import { doctorAddress } from './identify.ts'
 import { init } from './init.ts'
 import { type InvokeOptions, invoke } from './invoke.ts'
 import { doPast, type PastCommand, planPast } from './past.ts'
-import { parseListen, serve } from './receive.ts'
+import { serve } from './receive.ts'
+import { servePage } from './serve-page.ts'
+import { silence } from './silence.ts'
 import { swallowed } from './swallowed.ts'
 import { typed, version } from './version.ts'
 
@@ -38,6 +42,8 @@ export async function runCommand(args: string[]): Promise<number> {
       return doctorOf(words, options)
     case 'invoke':
       return invokeOf(words, options)
+    case 'silence':
+      return silenceOf(words)
     case 'record':
     case 'replay':
     case 'suggest':
@@ -59,6 +65,7 @@ async function doctorOf([name, ...more]: string[], options: Given['options']): P
   if (!isFunction(name)) return misused(`there is no function ${name}${nearestFunction(name)}`, 'doctor')
   if (name === 'heartbeat-receive')
     return misused('heartbeat-receive has nothing to check: it waits for its workers', 'doctor')
+  if (name === 'page') return (await loadVariables()) ?? doctorPage()
   return (await loadVariables()) ?? (name === 'all' ? doctorAll(push) : doctor(name, push))
 }
 
@@ -77,12 +84,14 @@ async function invokeOf([name, ...more]: string[], options: Given['options']): P
   if (name === undefined) return misused('invoke needs the name of a function', 'invoke')
   if (!isFunction(name)) return misused(`there is no function ${name}${nearestFunction(name)}`, 'invoke')
   if (more.length > 0) return misused(`invoke takes one function, and nothing after it: ${more.join(' ')}`, 'invoke')
-  const serves = name === 'heartbeat-receive' || (name === 'all' && 'every' in options)
-  const foreign = Object.keys(options).find((option) => (option === 'serve' ? !serves : name === 'heartbeat-receive'))
+  const answers = name === 'heartbeat-receive' || name === 'page'
+  const serves = answers || (name === 'all' && 'every' in options)
+  const foreign = Object.keys(options).find((option) => (option === 'serve' ? !serves : answers))
   if (foreign !== undefined) return misused(`invoke ${name} has no option --${foreign}`, 'invoke')
   const unread = await loadVariables()
   if (unread !== undefined) return unread
   if (name === 'heartbeat-receive') return receive(textOf(options.serve) ?? '8080')
+  if (name === 'page') return servePages(textOf(options.serve) ?? '8081')
   if (name === 'all') return invokeAll(options)
   return invoke(name, invokeOptions(options))
 }
@@ -110,6 +119,13 @@ function invokeOptions(options: Given['options']): InvokeOptions {
     every: textOf(options.every),
     shard: textOf(options.shard),
   }
+}
+
+async function silenceOf(words: readonly string[]): Promise<number> {
+  const unread = await loadVariables()
+  if (unread !== undefined) return unread
+  const said = await silence(words, process.env, Date.now())
+  return said.ok ? print(said.text) : said.misused ? misused(said.text, 'silence') : failed(said.text)
 }
 
 async function pastOf(command: PastCommand, words: string[], options: Given['options']): Promise<number> {
@@ -141,12 +157,31 @@ async function loadVariables(): Promise<number | undefined> {
 }
 
 /** Serves heartbeats until the process is stopped. */
-async function receive(listen: string): Promise<number> {
+function receive(listen: string): Promise<number> {
+  return serveUntilStopped(listen, async ({ port, host }) => {
+    const serving = await serve(port, process.env, { host })
+    console.log(`heartbeats are received at ${serving.url}/<worker>`)
+    return serving
+  })
+}
+
+/** Serves the page until the process is stopped. */
+function servePages(listen: string): Promise<number> {
+  return serveUntilStopped(listen, async ({ port, host }) => {
+    const serving = await servePage(port, process.env, { host })
+    console.log(`the page is served at ${serving.url}\n\nstatus  ${serving.status}\nbadge   ${serving.badge}`)
+    return serving
+  })
+}
+
+async function serveUntilStopped(
+  listen: string,
+  start: (place: { host: string; port: number }) => Promise<Serving>,
+): Promise<number> {
   const place = parseListen(listen)
   if (!place) return misused(`--serve ${listen}: neither a port nor an address with one, as in 0.0.0.0:8080`, 'invoke')
   try {
-    const serving = await serve(place.port, process.env, { host: place.host })
-    console.log(`heartbeats are received at ${serving.url}/<worker>`)
+    const serving = await start(place)
     await new Promise<void>((resolve) => {
       process.once('SIGINT', resolve)
       process.once('SIGTERM', resolve)

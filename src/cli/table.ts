@@ -100,7 +100,11 @@ function linesBelow(endpoint: EndpointResult, backend: Backend): string[] {
 }
 
 function alertsText(endpoint: EndpointResult): string {
-  const phases = Object.entries(endpoint.alerts).map(([id, phase]) => `${id} ${phase}`)
+  const taken = endpoint.acknowledged ?? []
+  const phases = Object.entries(endpoint.alerts).map(([id, phase]) =>
+    taken.includes(id) ? `${id} ${phase}, acknowledged` : `${id} ${phase}`,
+  )
+  if (endpoint.silenced !== undefined) phases.push(`silenced until ${endpoint.silenced.slice(0, 16)}Z`)
   if (endpoint.verdict) phases.push(`(${endpoint.verdict})`)
   return phases.length === 0 ? 'ok' : phases.join(', ')
 }

@@ -1,11 +1,17 @@
 import { type Backend, prefixOf } from '../model/backend.ts'
-import { type CanaryRequest, type ChannelConfig, type Endpoint, NOTIFLY } from '../model/config.ts'
+import {
+  type CanaryRequest,
+  type ChannelConfig,
+  type Endpoint,
+  type MaintenanceWindow,
+  NOTIFLY,
+} from '../model/config.ts'
 import { defined } from '../model/defined.ts'
 import { type Credentials, metricsUrl } from './address.ts'
 import { namedChannels } from './channels.ts'
-import { type Environment, type Found, find, namesFor } from './environment.ts'
+import { type Environment, type Found, find, namesFor, read } from './environment.ts'
 import { readReach } from './reach.ts'
-import { BARE_SETTINGS, type EndpointSetting, endpointSettings, PER_ENDPOINT } from './settings.ts'
+import { BARE_SETTINGS, type EndpointSetting, endpointSettings, GENERAL, PER_ENDPOINT } from './settings.ts'
 import type { Value } from './values.ts'
 
 type OwnSettings = Pick<
@@ -20,6 +26,7 @@ type OwnSettings = Pick<
   | 'flaps'
   | 'runbookUrl'
   | 'dashboardUrl'
+  | 'maintenance'
 >
 
 const SCRAPE_TIMEOUT = 5_000
@@ -56,7 +63,21 @@ export function readEndpointSettings(
     flaps: flaps?.value === 'off' ? undefined : (flaps?.value ?? PER_ENDPOINT.FLAPS.fallback),
     runbookUrl: first('RUNBOOK_URL', PER_ENDPOINT.RUNBOOK_URL)?.value,
     dashboardUrl: first('DASHBOARD_URL', PER_ENDPOINT.DASHBOARD_URL)?.value,
+    ...defined({ maintenance: readMaintenance(env, backend, scopes) }),
   }
+}
+
+/** The planned work of one endpoint: its own before its group's before the backend's before that of all. */
+export function readMaintenance(
+  env: Environment,
+  backend: Backend,
+  scopes: readonly string[],
+): MaintenanceWindow[] | undefined {
+  const names = [...namesFor(backend, scopes, 'MAINTENANCE'), 'MAINTENANCE']
+  const windows = find(env, names, PER_ENDPOINT.MAINTENANCE.value)?.value
+  if (!windows) return undefined
+  const zone = read(env, 'TIMEZONE', GENERAL.TIMEZONE)
+  return windows.map((window) => (window.kind === 'weekly' ? { ...window, zone: window.zone ?? zone } : window))
 }
 
 /**

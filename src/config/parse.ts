@@ -7,6 +7,7 @@ import { channelsFor, readEndpointSettings, requireModel } from './endpoint-sett
 import { checkNames, type Named, type NamedEndpoints, readEndpoints } from './endpoints.ts'
 import { type Environment, environmentOf, isSet, namesFor, read, variableOf } from './environment.ts'
 import { refuseMisspelt, takeOffQuotes } from './known-names.ts'
+import { readPageLinks } from './page.ts'
 import { readOutward } from './reach.ts'
 import { readWorkers } from './receiver.ts'
 import { GROUP_ITSELF, type RuleSettings, readRuleSettings, rulesBy } from './rule-settings.ts'
@@ -42,6 +43,7 @@ export function parseConfig(
   const outward = readOutward(env)
   const state = readStatePlace(env, options.lambda, outward)
   const general = readGeneral(env)
+  const page = readPageLinks(env)
   checkCanary(env, backend, endpoints, general.canary)
   if (options.lambda && general.metrics === 'all' && endpoints.length > MANY_METRICS) warnOfCost(env, endpoints.length)
   const discovery = sources.length === 0 ? undefined : discoveryOf(env, backend, settings, sources, named)
@@ -58,6 +60,7 @@ export function parseConfig(
     secrets: [...env.secrets],
     warnings: [...env.warnings],
     ...(usedDefault ? { usedDefault } : {}),
+    ...(page ? { page } : {}),
     ...poolsOf(env, backend, settings, groups),
   }
   if (!discovery) return { ok: true, config }

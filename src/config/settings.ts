@@ -2,7 +2,21 @@ import { type Backend, prefixOf } from '../model/backend.ts'
 import { defined } from '../model/defined.ts'
 import { RULE_IDS, rulesOf } from '../rules/rules.ts'
 import { address } from './address.ts'
-import { basicAuth, choice, duration, failed, line, orOff, token, type Value, value, whole, yesOrNo } from './values.ts'
+import { maintenance, timezone } from './maintenance.ts'
+import {
+  basicAuth,
+  choice,
+  duration,
+  line,
+  orOff,
+  pattern,
+  signingSecrets,
+  token,
+  type Value,
+  value,
+  whole,
+  yesOrNo,
+} from './values.ts'
 
 /** One variable: what it may be, what holds without it, what it means. Times in milliseconds. */
 export interface Setting<T, D> {
@@ -29,15 +43,6 @@ const secretLine = asSecret(line('a token on one line', /^[\x21-\x7e]{1,4096}$/)
 const channelName = value('the name of a channel, small letters and digits', (text) =>
   /^[a-z0-9]+$/i.test(text) ? text.toLowerCase() : undefined,
 )
-const pattern: Value<RegExp> = value('a regular expression, such as \\b42\\b or /paris/i', (text) => {
-  const [, inside, flags] = /^\/(.+)\/([imsu]*)$/s.exec(text) ?? []
-  try {
-    return inside === undefined ? new RegExp(text, 'u') : new RegExp(inside, flags)
-  } catch (error) {
-    return failed(`is no regular expression: ${(error as Error).message.replace(/^.*\/: /, '')}`)
-  }
-})
-
 const requestsADay: Value<number> = value('a number of requests a day, such as 500/d', (text) => {
   const n = Number(/^([1-9]\d{0,6})\s*\/\s*d(ay)?$/.exec(text)?.[1])
   return Number.isNaN(n) ? undefined : n
@@ -54,14 +59,6 @@ const PROXY_MEANING = (scheme: string) =>
   `proxy by which \`${scheme}\` addresses are reached, the small letters of other tools too. Endpoints at loopback never go through it; at private addresses only with \`<BACKEND>_PROXY=yes\` (secret, if it holds a password)`
 const pemFile = line('the path of a PEM file', /^[^\p{Cc}]{1,4096}$/u)
 const SKIP_MEANING = 'any certificate is taken: an attacker on the way can read tokens; warned of at each start'
-/** Intl also takes offsets and abbreviations; a name follows summer time. */
-function zoneOf(text: string): string | undefined {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone && text
-  } catch {
-    return undefined
-  }
-}
 
 function setting<T, const D>(of: Value<T>, fallback: D, meaning: string, fallbackText?: string): Setting<T, D> {
   return { value: of, fallback, meaning, ...defined({ fallbackText }) }
@@ -89,9 +86,9 @@ export const GENERAL = {
   NOTIFLY_MARKDOWN: setting(yesOrNo, false, 'messages as markdown'),
   ALERT_LANGUAGE: setting(choice(['en', 'ru']), 'en', 'language of the messages: `en` or `ru`'),
   TIMEZONE: setting(
-    value('the name of a time zone, such as Europe/Berlin', zoneOf),
+    timezone,
     'UTC',
-    'zone of the times in messages, such as `Europe/Berlin`',
+    'zone of the times in messages and on the page, and of planned work, such as `Europe/Berlin`',
   ),
   STATE_BUCKET: setting(
     line('the name of a bucket alone, such as queuebell-state', /^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/),
@@ -153,6 +150,24 @@ export const GENERAL = {
   ),
   CANARY_LOAD: setting(yesOrNo, false, 'the canary may load a model that is not loaded'),
   CANARY_LOAD_TIMEOUT: setting(duration(SECOND, HOUR, '120s'), 120 * SECOND, 'time for loading it'),
+  MAINTENANCE: setting(
+    maintenance,
+    undefined,
+    'times of planned work, in which nothing is pushed: `Sat 02:00-04:00 Europe/Berlin, 2026-12-24T20:00+01:00/PT6H`; what fires when they end is told then',
+  ),
+  PAGE_SECRET: setting(
+    signingSecrets,
+    undefined,
+    'signs the links of the page: 32 characters or more; two separated by a comma while it is changed, the new one first (secret)',
+  ),
+  PAGE_URL: setting(
+    address('the public http or https address of the page', 'https://abc.lambda-url.eu-central-1.on.aws', {
+      fetched: false,
+    }),
+    undefined,
+    'public address of the function `page`: with it and `PAGE_SECRET` pushes carry links and pictures',
+  ),
+  PAGE_TOKEN: setting(token, undefined, "bearer token for the page's `/status.json` and `/metrics` (secret)"),
   HEARTBEAT_TOKEN: setting(token, undefined, 'token that workers send; required for `heartbeat-receive` (secret)'),
 } as const
 
@@ -232,6 +247,7 @@ export const PER_ENDPOINT = {
   ),
   RUNBOOK_URL: setting(link, undefined, 'opened by a tap on the message'),
   DASHBOARD_URL: setting(link, undefined, 'the same, where no runbook is set'),
+  MAINTENANCE: setting(maintenance, undefined, 'times of planned work, before those of `MAINTENANCE`'),
   PUSH: setting(
     line('names of channels, separated by commas', /^[A-Za-z0-9,\s]+$/),
     undefined,
@@ -293,7 +309,7 @@ export type RuleEnding = (typeof RULE_ENDINGS)[number]
 
 /** The per-endpoint variables that mean something for a backend. */
 export function endpointSettings(backend: Backend): EndpointSetting[] {
-  const links = ['RUNBOOK_URL', 'DASHBOARD_URL', 'PUSH'] as const
+  const links = ['RUNBOOK_URL', 'DASHBOARD_URL', 'MAINTENANCE', 'PUSH'] as const
   if (backend === 'heartbeat-check') return ['FLAPS', ...links]
   const tls = ['TLS_CA', 'TLS_CERT', 'TLS_KEY', 'TLS_SKIP_VERIFY', 'PROXY'] as const
   const all = ['BEARER_TOKEN', 'BASIC_AUTH', 'TIMEOUT', 'FLAPS', ...tls, ...links] as const

@@ -106,3 +106,24 @@ export const basicAuth: Value<{ user: string; password: string }> = {
 function listed(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 }
+
+/** A short one can be guessed, link by link. */
+const SHORTEST_SECRET = 32
+
+/** What signs links: one secret, or two while it is changed. */
+export const signingSecrets: Value<string[]> = {
+  ...value(`one secret of ${SHORTEST_SECRET} characters or more, or two separated by a comma`, (text) => {
+    const each = text.split(',').map((one) => one.trim())
+    return each.length <= 2 && each.every((one) => one.length >= SHORTEST_SECRET) ? each : undefined
+  }),
+  secret: true,
+}
+
+export const pattern: Value<RegExp> = value('a regular expression, such as \\b42\\b or /paris/i', (text) => {
+  const [, inside, flags] = /^\/(.+)\/([imsu]*)$/s.exec(text) ?? []
+  try {
+    return inside === undefined ? new RegExp(text, 'u') : new RegExp(inside, flags)
+  } catch (error) {
+    return failed(`is no regular expression: ${(error as Error).message.replace(/^.*\/: /, '')}`)
+  }
+})

@@ -57,7 +57,7 @@ function ofSymptom(main: Notification, symptom: Symptom): Notification {
 function titleOf(notification: Notification, catalogue: Catalogue): string {
   const { rule, reason, endpoint, subject, subjectName, context, at, firedAt, flaps } = notification
   // For the watcher itself it is the function.
-  const place = endpoint ?? context?.backend ?? (rule === 'gap' ? subject : undefined)
+  const place = endpoint ?? context?.backend ?? (rule === 'gap' || rule === 'silence' ? subject : undefined)
   const gpu = shortGpu(subjectName) ?? (subject === undefined || place === subject ? undefined : shortUuid(subject))
   const brief = gpu === undefined ? briefOf(notification, catalogue) : `${gpu}: ${briefOf(notification, catalogue)}`
   const titled = (sign: string, text: string) =>

@@ -36,8 +36,12 @@ export function factOf(notification: Notification, catalogue: Catalogue): Fact {
     quota: notification.quota,
     gap: notification.gap,
     ...(notification.gap ? spanOf(notification, catalogue) : {}),
+    ...(notification.silence
+      ? { to: catalogue.format.clock(notification.silence.until, notification.silence.from) }
+      : {}),
     variables: variablesOf(notification),
     refusal: notification.refusal,
+    silence: notification.silence,
     alternates: notification.alternates,
     pool: notification.pool,
     failure: notification.failure,

@@ -41,12 +41,13 @@ export interface Fact {
   answer?: Notification['answer']
   quota?: Notification['quota']
   gap?: Notification['gap']
-  /** Clock times of a span without a watcher. */
+  /** Clock times of a span without a watcher; of a silence its end. */
   from?: string
   to?: string
   /** The beginning of this endpoint's variables: `VLLM_CHAT_A`. */
   variables?: string
   refusal?: Notification['refusal']
+  silence?: Notification['silence']
   alternates?: true
   pool?: Notification['pool']
   failure?: Failure
@@ -57,6 +58,8 @@ export interface Fact {
 export interface RuleTexts {
   /** What happened, for the title: no number, no full stop. */
   headline(fact: Fact): string
+  /** What the page says of an alert that lasts, where the headline may no longer be true hours later. */
+  still?: string
   /** The same as a sentence with what is known: value, limit, company. Ends in a full stop. */
   now(fact: Fact): string
   /** What a resolved one says in the title. */
@@ -101,7 +104,7 @@ export interface OtherNumbers {
 /** Every text of a message in one language. Functions take raw numbers in the signals' units and safe text. */
 export interface Catalogue {
   format: NumberFormat
-  rules: Record<RuleId | 'state-broken', RuleTexts>
+  rules: Record<RuleId | 'state-broken' | 'silence', RuleTexts>
   /** A rule in the title, behind the endpoint: its figure first. */
   briefs: { [K in RuleId]?: (fact: Fact) => string | 0 | undefined }
   /** A rule in a digest, where its headline is too long for many endpoints. */

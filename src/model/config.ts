@@ -61,6 +61,14 @@ export type StateConfig =
   | ({ kind: 's3'; bucket: string; prefix: string; endpoint: string | undefined; forcePathStyle: boolean } & Outward)
   | { kind: 'file'; dir: string }
 
+/** Where the page is, and what signs its links. */
+export interface PageLinks {
+  /** Without a slash at the end. */
+  url: string
+  /** Secret. */
+  secret: string
+}
+
 /** One server we watch, with all that its variables say. Times in milliseconds. */
 export interface Endpoint {
   /** `chat/a`, or `chat` where it has no group. */
@@ -91,7 +99,16 @@ export interface Endpoint {
   canary?: CanaryRequest
   /** Heartbeat worker: milliseconds. */
   beat: { interval: number; grace: number } | undefined
+  /** When nothing of it is pushed. */
+  maintenance?: readonly MaintenanceWindow[]
 }
+
+/** A time of planned work. */
+export type MaintenanceWindow =
+  /** Epoch milliseconds. */
+  | { kind: 'once'; from: number; to: number }
+  /** Days of the week on which it begins, Sunday is 0; minutes of the day by the clock of a time zone. An end that is not after the beginning is on the next day. */
+  | { kind: 'weekly'; days: readonly number[]; from: number; to: number; zone: string }
 
 /** What one endpoint is asked, and how often. */
 export interface CanaryRequest {
@@ -193,6 +210,8 @@ export interface Config {
   /** Nothing was configured: the one endpoint is the local default. */
   usedDefault?: boolean
   discovery?: Discovery
+  /** Absent: pushes carry no links to the page. */
+  page?: PageLinks
   /** The groups that must not be lost; absent: there are none. */
   pools?: readonly Pool[]
   /** Absent: all endpoints are this function's. */

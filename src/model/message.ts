@@ -9,4 +9,8 @@ export interface Message {
   /** Opened by a tap on the message. */
   link?: string
   markdown?: boolean
+  /** Beside it, as buttons where a channel has them, the first one first. They carry a token: not for the log. */
+  links?: { label: string; url: string }[]
+  /** Address of a PNG, twice as wide as high, that shows it. It carries a token: not for the log. */
+  picture?: string
 }

@@ -270,6 +270,8 @@ const NOTIFICATION = open({
   ended: unchecked<'clear' | 'idle' | 'restarted' | 'forgotten' | 'limit-changed'>(),
   /** For falls and siblings: the past or the siblings' median that the value was compared with. */
   usual: maybeNumber,
+  /** `silence`: from when until when (epoch milliseconds) nothing is pushed, who asked for it, and why. */
+  silence: z.exactOptional(open({ from: number, until: number, by: text, comment: maybeText })),
   /** `gap`: milliseconds without a run, and the usual interval. */
   gap: z.exactOptional(open({ length: number, interval: number })),
   /** It was sent before, but the answer was lost: this may be a repetition. */

@@ -17,6 +17,10 @@ export interface EndpointResult {
   alerts: Partial<Record<string, 'pending' | 'firing'>>
   /** The same by subject (GPU, upstream, reason), where a rule has subjects. */
   subjects?: Partial<Record<string, Record<string, 'pending' | 'firing'>>>
+  /** Rules whose incident somebody has acknowledged: no reminders of it. */
+  acknowledged?: string[]
+  /** Until when nothing of this endpoint is pushed: a silence or planned work. */
+  silenced?: string
   verdict?: VerdictKind
   failure?: Failure
   /** What was odd in the answer: data faults, missing series, a canary that was not asked. */

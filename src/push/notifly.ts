@@ -18,6 +18,8 @@ export const notifly: Channel = {
 
 export const gotify: Channel = { ...notifly, page: { ...PAGE, address: '`gotify+https://push.example.com/sub`' } }
 
+/** As much text as all servers of this kind take. */
+const MOST_BYTES = 4_096
 /** For a priority that is no number: loud enough to be seen. https://github.com/gotify/server/issues/907 */
 const DEFAULT_PRIORITY = 5
 
@@ -43,8 +45,14 @@ export function toRequest(
 
 /** The servers require `message` and answer 400 when it is empty. */
 function textOf(message: Message): string {
-  if (message.body.trim() !== '') return message.body
+  if (message.body.trim() !== '') return [message.body, ...linesOf(message)].join('\n')
   return message.title.trim() === '' ? 'Queuebell' : message.title
+}
+
+/** These servers have no buttons: what a tap does not open stands in the text, where there is room. */
+function linesOf({ body, link, links = [] }: Message): string[] {
+  const lines = links.filter(({ url }) => url !== link).map(({ label, url }) => `${label}: ${url}`)
+  return Buffer.byteLength([body, ...lines].join('\n')) <= MOST_BYTES ? lines : []
 }
 
 function toPriority(priority: number): number {
@@ -53,9 +61,13 @@ function toPriority(priority: number): number {
 
 function toExtras(message: Message, markdown: boolean): Record<string, unknown> | undefined {
   const shown = markdown && message.markdown !== false
+  const shownByPhone = {
+    ...(message.link ? { click: { url: message.link } } : {}),
+    ...(message.picture ? { bigImageUrl: message.picture } : {}),
+  }
   const extras = {
     ...(shown ? { 'client::display': { contentType: 'text/markdown' } } : {}),
-    ...(message.link ? { 'client::notification': { click: { url: message.link } } } : {}),
+    ...(Object.keys(shownByPhone).length > 0 ? { 'client::notification': shownByPhone } : {}),
   }
   return Object.keys(extras).length === 0 ? undefined : extras
 }

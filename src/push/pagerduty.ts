@@ -18,8 +18,8 @@ export const pagerduty: Channel = {
     const event = { routing_key: to.token ?? '', dedup_key: keyOf(fact), client: 'Queuebell' }
     if (fact?.reason === 'resolved') return { request: jsonRequest(url, { ...event, event_action: 'resolve' }) }
     const request = jsonRequest(url, { ...event, event_action: 'trigger', ...payloadOf(push, fact) })
-    // What is over already, or was a test, is not left open for a person to close.
-    const isPast = fact?.reason === 'late' || fact?.rule === 'test'
+    // What is over already, was a test or tells of a silence is not left open for a person to close.
+    const isPast = fact?.reason === 'late' || fact?.rule === 'test' || fact?.rule === 'silence'
     return isPast ? { request, after: [jsonRequest(url, { ...event, event_action: 'resolve' })] } : { request }
   },
   judge({ status, json, text }, { variables }) {

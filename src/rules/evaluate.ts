@@ -7,11 +7,11 @@ import type { EndpointResult } from '../model/result.ts'
 import { shownUrl } from '../secrets/names.ts'
 import { ruleOf, subjectOf } from '../state/alert-key.ts'
 import { enqueue, readdressed } from '../state/enqueue.ts'
+import type { Incident } from '../state/incident-schema.ts'
 import {
   type Alert,
   type EndpointState,
   endpointOf,
-  type Incident,
   newEndpointState,
   notAhead,
   type Outgoing,
@@ -46,12 +46,14 @@ const LOST_GPU_KEPT = 7 * DAY
 /**
  * One run's decisions: same state, observations, configuration and time, same result. Endpoints that left the
  * configuration leave the state, with their alerts and what was waiting to be told of them.
+ * @param owed incidents that a silence held back, with when they were last told: they are told now as reminders are.
  */
 export function evaluate(
   previous: State,
   observations: readonly Observation[],
   config: Config,
   now: number,
+  owed?: ReadonlyMap<string, number | undefined>,
 ): Evaluation {
   const interval = config.interval ?? usualInterval(previous.gaps)
   const snapshots = observations.map((observation) => {
@@ -103,6 +105,7 @@ export function evaluate(
       threads,
       routes: config,
       openBefore: openIn(previous),
+      owed,
       now,
     }),
   }
@@ -247,7 +250,8 @@ function stillConfigured(outbox: readonly Outgoing[], config: Config): Outgoing[
   const byName = new Map(config.endpoints.map((endpoint) => [endpoint.name, endpoint]))
   return outbox.filter(({ notification: { endpoint, rule } }) => {
     // About the watcher itself. A rule that this version does not know would have no words.
-    if (endpoint === undefined) return rule === 'state-broken' || ruleNamed(rule)?.about === 'watcher'
+    if (endpoint === undefined)
+      return rule === 'state-broken' || rule === 'silence' || ruleNamed(rule)?.about === 'watcher'
     if (rule === 'pool') return config.pools?.some(({ group }) => group === endpoint) ?? false
     const configured = byName.get(endpoint)
     return configured?.rules.some((r) => r.id === rule) ?? false

@@ -40,7 +40,7 @@ export const progressRules = ruleset({
     ...base,
     symptom: true,
     firesWhen:
-      'requests wait at every run, and since this long none has finished, or each that finished had waited longer; for an engine that sleeps on purpose 5 minutes are enough',
+      'requests wait at every run, and since this long none has finished, or each that finished had waited longer (or none has run, where none are counted); for an engine that sleeps on purpose 5 minutes are enough',
     sign: '🪨',
     about: 'queue',
     unit: 'seconds',
@@ -106,7 +106,8 @@ function noThroughputFall(snapshot: Snapshot): string {
 const ASLEEP = 300
 
 function stuck({ after, motions, derived, readings }: Snapshot, rule: Rule, now: number): Measured {
-  if (derived.numbers.waiting === undefined || !readings?.counters.finished) return UNKNOWN
+  const { waiting, running } = derived.numbers
+  if (waiting === undefined || (!readings?.counters.finished && running === undefined)) return UNKNOWN
   const value = after.stuckSince === undefined ? 0 : (now - after.stuckSince) / 1_000
   const limit = motions[WHOLE]?.asleep ? Math.min(ASLEEP, rule.limit) : rule.limit
   return { value, judgement: value >= limit ? 'breach' : value > 0 ? 'between' : 'clear' }

@@ -50,7 +50,7 @@ export function specOf(id: string): RuleSpec {
   return RULES[id as RuleId]
 }
 
-/** Of what a notification names: it may be of another version, or no rule (`state-broken`). */
+/** Of what a notification names: it may be of another version, or no rule (`state-broken`, `silence`). */
 export function ruleNamed(id: string): RuleSpec | undefined {
   return Object.hasOwn(RULES, id) ? specOf(id) : undefined
 }
@@ -91,6 +91,7 @@ export const HOLDING: readonly string[] = RULE_IDS.filter((id) => specOf(id).hol
 )
 
 export function signOf(id: string): string {
+  if (id === 'silence') return '🔕'
   return id === 'state-broken' ? '🧩' : specOf(id).sign
 }
 

@@ -4,12 +4,12 @@ import type { Endpoint } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
 import type { DerivedSignal } from '../model/notification.ts'
 import type { Observation } from '../model/observation.ts'
-import type { DataFault, Readings } from '../model/signals.ts'
+import type { DataFault, HistogramSignal, Readings } from '../model/signals.ts'
 import { type ByModel, byModel } from '../signals/by-model.ts'
 import { type Derived, derive } from '../signals/derive.ts'
 import { allAbove } from '../signals/quantile.ts'
 import { addToSlo } from '../signals/slo.ts'
-import { windowStart } from '../signals/thinning.ts'
+import { WIDEST, windowStart } from '../signals/thinning.ts'
 import { type Increases, overWindow, remember, sinceLast } from '../signals/window.ts'
 import { remember as rememberCanary } from '../state/canary-memory.ts'
 import type { EndpointState } from '../state/schema.ts'
@@ -66,12 +66,13 @@ export function takeSnapshot(
   if (observation.up !== true) return withoutReadings(observation, before, backend, now)
   const { endpoint, readings } = observation
   const memory = remember(before.history, readings, now, window)
-  const over = overWindow(memory.history, window)
   const last = sinceLast(memory.history)
-  const derived = derive(readings, over)
   const inside = insideOf(readings)
   const table = TABLES[backend as ScrapedBackend] as BackendTable | undefined
   const motions = countsAtTheEnd(table) || inside === undefined ? {} : motionsOf(readings, last)
+  const asleepAt = motions[WHOLE]?.asleep ? now : lately(before.asleepAt, now)
+  const over = whileAwake(overWindow(memory.history, window, asleepAt), asleepAt, now)
+  const derived = derive(readings, over)
   const standing = standingOf(memory.restarted ? undefined : before.standing, motions, table, now)
   const runs = Math.min(limitOf('stalled', endpoint), STANDING)
   const noProgress = last && lacksProgress(motions, standing, readings, { table, runs, now })
@@ -81,7 +82,7 @@ export function takeSnapshot(
     : (observation.unread ?? missingSignals(readings, backend, before.seen, endpoint.rules))
   const stuckSince = stuckFrom(before, readings, memory.restarted ? undefined : last, limitOf('stuck', endpoint), now)
   const beside = besideOf(before.beside, observation.gpu, now)
-  const { failure: _, standing: __, stuckSince: ___, slo: ____, ...kept } = before
+  const { failure: _, standing: __, stuckSince: ___, slo: ____, asleepAt: _____, ...kept } = before
   const after: EndpointState = {
     ...kept,
     failures: 0,
@@ -90,7 +91,7 @@ export function takeSnapshot(
     blindRuns: missing.length > 0 || modelMissing ? before.blindRuns + 1 : 0,
     stalledRuns: standing?.[WHOLE]?.runs ?? 0,
     ...(standing && { standing }),
-    ...defined({ beside, stuckSince, slo: sloOf(before, last, endpoint, now) }),
+    ...defined({ beside, stuckSince, asleepAt, slo: sloOf(before, last, endpoint, now) }),
     history: memory.history,
     inside: insideAt(before.inside, memory.history.times, now, inside),
     recent: [...before.recent, recentOf(derived, backend, now)].slice(-RECENT),
@@ -187,7 +188,25 @@ function standingOf(
   return found.length === 0 ? undefined : Object.fromEntries(found)
 }
 
-/** Since when requests have waited at every run without any that finished in time. Epoch milliseconds. */
+function lately(at: number | undefined, now: number): number | undefined {
+  return at !== undefined && now - at <= WIDEST ? at : undefined
+}
+
+/** Requests that waited for an engine to wake up say nothing about its speed. */
+function whileAwake(over: Increases | undefined, asleepAt: number | undefined, now: number): Increases | undefined {
+  if (!over || asleepAt === undefined) return over
+  const reachesSleep = (signal: HistogramSignal) => now - 1_000 * (over.spans?.[signal] ?? over.seconds) <= asleepAt
+  const { queue_wait, ttft, e2e, ...others } = over.histograms
+  const waited = Object.entries({ queue_wait, ttft, e2e }).filter(
+    ([signal]) => !reachesSleep(signal as HistogramSignal),
+  )
+  return { ...over, histograms: { ...others, ...defined(Object.fromEntries(waited)) } }
+}
+
+/**
+ * Since when requests have waited at every run without any that finished in time, or, where none are counted, without
+ * any that ran. Epoch milliseconds.
+ */
 function stuckFrom(
   before: EndpointState,
   readings: Readings,
@@ -195,9 +214,11 @@ function stuckFrom(
   limit: number,
   now: number,
 ): number | undefined {
-  if (!readings.gauges.waiting?.value) return undefined
+  const { waiting, running, paused } = readings.gauges
+  if (!waiting?.value && !paused?.value) return undefined
   const finished = last?.counters.finished ?? 0
   if (!last || before.stuckSince === undefined) return now
+  if (last.counters.finished === undefined && running?.value !== 0) return now
   if (finished === 0) return before.stuckSince
   const queued = last.histograms.queue_wait
   return queued && allAbove(limit, queued) ? before.stuckSince : now

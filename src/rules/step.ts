@@ -13,6 +13,8 @@ export interface Step {
 /** A pending alert that had no data for longer than this starts again. Milliseconds. */
 const PENDING_GAP = 3 * 60_000
 export const CLEAR_RUNS = 2
+/** Two clear runs lie at least this far apart, or half an interval where runs come more often. Milliseconds. */
+const CLEAR_APART = 10_000
 /** Of a peak: more than any message shows. */
 const DIGITS = 6
 
@@ -42,6 +44,9 @@ export function step(
     return { alert: { ...pending, phase: 'firing', firedAt: now }, reason: 'fired' }
   }
   if (judgement === 'clear') {
+    // Two copies of the watcher may look within one moment: that is one look.
+    const apart = Math.min(CLEAR_APART, (at.interval ?? CLEAR_APART) / 2)
+    if (alert.clearRuns > 0 && now >= alert.seenAt && now - alert.seenAt < apart) return { alert }
     const clearRuns = alert.clearRuns + 1
     if (clearRuns < CLEAR_RUNS) return { alert: { ...alert, seenAt: now, clearRuns } }
     return { alert: { ...alert, seenAt: now, clearRuns }, reason: 'resolved' }

@@ -26,8 +26,10 @@ export function notOfSubject(signal: Signal, subject: string | undefined, { read
   return isThere ? `not on the page for ${subject}: ${signal}` : `not on the page: ${subject}`
 }
 
-export function tooFewObserved(signal: HistogramSignal, enough: number, { window }: Snapshot): string {
+export function tooFewObserved(signal: HistogramSignal, enough: number, { window, readings, after }: Snapshot): string {
   if (!window) return FIRST_READING
+  if (after.asleepAt !== undefined && !window.histograms[signal] && readings?.histograms[signal])
+    return 'the engine slept in this time'
   const found = window.histograms[signal]
   if (found && found.counts.at(-1) !== 0 && found.sum === undefined && enough === MEAN_AT_LEAST)
     return `${signal} has no sum that can be believed`

@@ -108,8 +108,13 @@ function observedSince(series: Record<LabelSet, HistogramPast>, from: number): n
 /**
  * The increases over the window. Times in the queue and to the first token, of which it holds some but too few, are those of
  * a longer time, up to an hour: until it holds enough, or as far back as readings were kept.
+ * @param notBefore epoch milliseconds: it is widened to readings after it alone.
  */
-export function overWindow(history: History, window: number): Increases | undefined {
+export function overWindow(
+  history: History,
+  window: number,
+  notBefore = Number.NEGATIVE_INFINITY,
+): Increases | undefined {
   const start = windowStart(history.times, window)
   const found = increases(history, start)
   if (!found) return undefined
@@ -118,13 +123,18 @@ export function overWindow(history: History, window: number): Increases | undefi
     if (start === 0 || !series || isEnough(signal, history.histograms, start)) continue
     if (observedSince(series, start) === 0) continue
     let from = start
-    while (from > 0 && !isEnough(signal, history.histograms, from)) from -= 1
+    while (isAfter(history.times[from - 1], notBefore) && !isEnough(signal, history.histograms, from)) from -= 1
+    if (from === start) continue
     const widened = combine(signal, series, from, [])
     if (!widened) continue
     found.histograms[signal] = widened
     found.spans = { ...found.spans, [signal]: ((history.times.at(-1) ?? 0) - (history.times[from] ?? 0)) / 1_000 }
   }
   return found
+}
+
+function isAfter(time: number | undefined, notBefore: number): boolean {
+  return time !== undefined && time > notBefore
 }
 
 export interface Increases {

@@ -1,8 +1,9 @@
 import { defined } from '../model/defined.ts'
 import type { Notification } from '../model/notification.ts'
+import type { Incident } from './incident-schema.ts'
 import { type Legs, legsOf, withLegs } from './legs.ts'
 import { namesIn, type Routes, recipientsOf } from './recipients.ts'
-import type { Incident, Leg, Outgoing } from './schema.ts'
+import type { Leg, Outgoing } from './schema.ts'
 import { channelsTold, type Threads, waitsFor } from './threads.ts'
 
 /** What the outbox becomes in one run, before anything is sent. */
@@ -16,6 +17,8 @@ export interface Queueing {
   routes: Routes
   /** What was known of its incident before this run. */
   openBefore(notification: Notification): Pick<Incident, 'lastSentAt'> | undefined
+  /** Incidents that a silence held back and that are told now, as reminders are, with when they were last told. */
+  owed?: ReadonlyMap<string, number | undefined> | undefined
   now: number
 }
 
@@ -41,14 +44,21 @@ function legsFor(
   notification: Notification,
   before: readonly Outgoing[],
   kept: readonly Outgoing[],
-  { threads, routes, openBefore }: Queueing,
+  { threads, routes, openBefore, owed }: Queueing,
 ): Legs {
   const { incident, reason } = notification
-  const told = channelsTold(threads, incident, openBefore(notification))
+  const isOwed = owed?.has(incident) === true
+  const open = isOwed ? defined({ lastSentAt: owed.get(incident) }) : openBefore(notification)
+  const told = channelsTold(threads, incident, open)
   const names =
     reason === 'late' && before.length > 0
       ? before.flatMap((item) => untold(item, item.notification.incident === incident ? told : []))
-      : recipientsOf(notification, routes, told)
+      : // It may be the first that is told of it, as what became worse is.
+        recipientsOf(
+          isOwed && reason === 'repeated' ? { ...notification, reason: 'worse' } : notification,
+          routes,
+          told,
+        )
   const free = reason === 'repeated' ? names.filter((name) => !waitsFor(kept, name, incident)) : names
   return Object.fromEntries(free.map((name) => [name, newLeg(name, before, notification)]))
 }

@@ -33,9 +33,14 @@ export function namesIn({ channels }: Pick<Config, 'channels'>): string[] {
   return channels.length === 0 ? [NOTIFLY] : channels.map(({ name }) => name)
 }
 
-function heardOf({ endpoint, priority }: Notification, { channels, heard, endpoints }: Routes): string[] {
+function heardOf(notification: Notification, { channels, heard, endpoints }: Routes): string[] {
   if (channels.length === 0) return [NOTIFLY]
-  const own = endpoint === undefined ? undefined : endpoints.find(({ name }) => name === endpoint)?.channels
+  const { rule, priority, subject } = notification
+  // Whoever hears of an endpoint hears of its silence.
+  const about = rule === 'silence' ? subject : notification.endpoint
+  const names = endpoints.find(({ name }) => name === about)?.channels ?? heard
   const least = new Map(channels.map(({ name, minPriority }) => [name, minPriority]))
-  return (own ?? heard).filter((name) => priority >= (least.get(name) ?? Number.POSITIVE_INFINITY))
+  const hearing = names.filter((name) => priority >= (least.get(name) ?? Number.POSITIVE_INFINITY))
+  // A silence that nobody was told of could hide what matters: it is told to somebody.
+  return rule === 'silence' && hearing.length === 0 ? names.filter((name) => least.has(name)) : hearing
 }

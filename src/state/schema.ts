@@ -1,13 +1,14 @@
 import * as z from 'zod/mini'
 import english from 'zod/v4/locales/en.js'
 import { defined } from '../model/defined.ts'
-import { type Cause, isCause, isVerdict, type Verdict } from '../model/explanation.ts'
 import { FAILURE_KINDS } from '../model/failure.ts'
-import { type About, isAbout, isNotification, type Notification } from '../model/notification.ts'
+import { isNotification, type Notification } from '../model/notification.ts'
 import { BASELINE } from '../signals/baseline.ts'
 import { HISTORY } from '../signals/history.ts'
+import { INCIDENT, type Incident } from './incident-schema.ts'
 import { migrate } from './migrate.ts'
 import { packed, unpacked } from './packed.ts'
+import { SILENCE } from './silence-schema.ts'
 
 /** The schema version this code writes; see `docs/state.md`. */
 export const STATE_VERSION = 3
@@ -40,53 +41,6 @@ const ALERT = z.object({
   restarted: z.optional(z.literal(true)),
 })
 export type Alert = z.infer<typeof ALERT>
-
-const ENDS = z.enum(['clear', 'idle', 'restarted', 'forgotten', 'limit-changed'])
-
-const SYMPTOM = z.object({
-  /** How often it began to fire. */
-  times: count,
-  /** Its worst value. */
-  peak: z.optional(z.number()),
-  /** What the push called it, so that its end is called the same; where the rule does not say it already. */
-  about: z.optional(z.custom<About>(isAbout)),
-})
-
-/** One trouble of an endpoint, which is told as one: all symptoms of an engine in trouble, or any other alert by itself. */
-const INCIDENT = z.object({
-  /** As its notifications carry it. */
-  id: z.string(),
-  openedAt: time,
-  /** The highest that it was told with; absent in a state from before there were incidents. */
-  priority: z.optional(z.number()),
-  /** The last push about it was accepted. Absent while none was. */
-  lastSentAt: z.optional(time),
-  /** Verdicts that were told. */
-  verdicts: z.array(z.string()),
-  /** Why, as it was found last; and another one that only the last run found. */
-  verdict: z.optional(z.custom<Verdict>(isVerdict)),
-  other: z.optional(z.string()),
-  /** What it came from, as it was told. */
-  cause: z.optional(z.custom<Cause>(isCause)),
-  /** It was told that the critical limit is passed. */
-  critical: z.optional(z.literal(true)),
-  /** What took part, by rule or `rule@subject`. */
-  symptoms: z.record(z.string(), SYMPTOM),
-  /** How what fired last came to its end. */
-  ended: z.optional(ENDS),
-  /** Nothing of it fires since. */
-  calmSince: z.optional(time),
-  /** Its end is settled; it is kept for as long as its beginning counts. */
-  over: z.optional(z.literal(true)),
-  /** Beginnings of this kind of incident within two hours, oldest first. */
-  begins: z.array(time),
-  /** Milliseconds of trouble from these beginnings on, up to when it was calm last. */
-  bad: z.optional(z.number()),
-  /** It comes and goes, which was told: since when, and how often it began. */
-  flaps: z.optional(z.object({ since: time, times: count })),
-})
-export type Incident = z.infer<typeof INCIDENT>
-export type End = z.infer<typeof ENDS>
 
 /** Work that was there at the last good answer, of the whole endpoint (``) or of one engine (`engine 2`). */
 const STANDSTILL = z.object({
@@ -129,6 +83,8 @@ const ENDPOINT_STATE = z.object({
   standing: z.optional(z.record(z.string(), STANDSTILL)),
   /** Requests have waited at every run since, and none has finished that had not waited long. */
   stuckSince: z.optional(time),
+  /** The last good answer, within an hour, at which the engine slept on purpose. */
+  asleepAt: z.optional(time),
   /** Slots of 5 minutes in the last hour, where `SLO_TTFT` is set: start, requests in time, all. */
   slo: z.optional(z.array(z.tuple([time, z.number(), z.number()]))),
   history: z.optional(HISTORY),
@@ -232,6 +188,11 @@ export const STATE = z.object({
   /** What each source of endpoints named last, by its address: it holds while the source cannot be used. */
   targets: z.optional(z.record(z.string(), z.array(z.object({ name: z.string(), url: z.string() })))),
   outbox: z.array(OUTGOING),
+  silences: z.optional(z.array(SILENCE)),
+  /** Incidents that somebody has taken, by their ids: no reminders of these. */
+  acknowledged: z.optional(z.record(z.string(), z.object({ at: time, by: z.string() }))),
+  /** Ends that came in a silence, of what was told before it: told when the silence is over. */
+  held: z.optional(z.array(OUTGOING)),
   /** By incident and channel: who was told, where there is more than the channel `notifly`. */
   threads: z.optional(z.record(z.string(), z.record(z.string(), THREAD))),
 })

@@ -1,5 +1,6 @@
 import { NOTIFLY } from '../model/config.ts'
-import type { Incident, Outgoing, State, Thread } from './schema.ts'
+import type { Incident } from './incident-schema.ts'
+import type { Outgoing, State, Thread } from './schema.ts'
 
 export type Threads = NonNullable<State['threads']>
 
@@ -43,10 +44,10 @@ function openIncidents({ endpoints }: Pick<State, 'endpoints'>): Set<string> {
 
 /** The threads without those whose endpoint or rule is gone: their incident neither lasts nor waits to be told, nor is it still posted as over. */
 export function threadsLeft(state: State): { threads?: Threads } {
-  const { threads, outbox } = state
+  const { threads, outbox, held = [] } = state
   if (!threads) return {}
   const open = openIncidents(state)
-  const waiting = new Set(outbox.map(({ notification }) => notification.incident))
+  const waiting = new Set([...outbox, ...held].map(({ notification }) => notification.incident))
   const kept = Object.entries(threads).filter(
     ([incident, channels]) =>
       open.has(incident) || waiting.has(incident) || Object.values(channels).some(({ left }) => left !== undefined),

@@ -62,6 +62,6 @@ describe('.env.example', () => {
 
   function sampleOf(name: string): string {
     if (name.endsWith('_BASIC_AUTH')) return 'user:password'
-    return name === 'PING_URL' ? 'https://hc-ping.com/abc' : 'a-long-enough-token'
+    return name === 'PING_URL' ? 'https://hc-ping.com/abc' : 'a-token-or-secret-that-is-long-enough'
   }
 })

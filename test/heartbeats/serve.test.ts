@@ -4,7 +4,8 @@ import os from 'node:os'
 import path from 'node:path'
 import type { LambdaFunctionURLEvent } from 'aws-lambda'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { parseListen, type Serving, serve } from '../../src/cli/receive.ts'
+import { parseListen, type Serving } from '../../src/cli/http-server.ts'
+import { serve } from '../../src/cli/receive.ts'
 
 const TOKEN = 'planted-token-4711'
 let dir: string

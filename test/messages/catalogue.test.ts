@@ -2,8 +2,8 @@ import { afterEach, expect, test } from 'vitest'
 import { CATALOGUES } from '../../src/messages/compose.ts'
 import { gallery } from '../../tools/docs/gallery.ts'
 
-/** Words that no push carries: what writes numbers, what `doctor --push` sends, and the end of what is told once. */
-const NOT_PUSHED = /^(format|test)\b|^rules\.(gap|state-broken)\.over$/
+/** Words that no push carries: what writes numbers, what `doctor --push` sends, what the page says, and the end of what is told once. */
+const NOT_PUSHED = /^(format|test)\b|\.still$|^rules\.(gap|state-broken|silence)\.over$/
 
 const restore: (() => void)[] = []
 afterEach(() => {

@@ -7,7 +7,9 @@ import type { PushOutcome } from '../../src/push/push.ts'
 import type { Network } from '../../src/run.ts'
 import { type RunReport, run } from '../../src/run.ts'
 import { emptyReadings } from '../../src/signals/readings.ts'
+import { changeState } from '../../src/state/change.ts'
 import { readState } from '../../src/state/schema.ts'
+import { acknowledge, addSilence } from '../../src/state/silences.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 
 /** What the endpoints show in one turn. */
@@ -40,6 +42,8 @@ export interface Turn {
   /** The process dies before (or after) its n-th operation of any kind took effect. */
   kill?: { at: number; after: boolean } | undefined
   /** A second process runs at the same time, for the same tick or already for the next; microtask pauses before each operation of the two. */
+  /** Somebody silences endpoint a for so many minutes, or acknowledges what fires there, just before the n-th operation of the process. */
+  press?: { at: number; minutes: number | 'acknowledge' } | undefined
   overlap?: { pauses: readonly number[]; next: boolean } | undefined
 }
 
@@ -75,6 +79,11 @@ export function createWorld(ticked: boolean, more: Readonly<Record<string, strin
   /** Alerts that fire and belong to no open incident. */
   const orphans = new Set<string>()
   const weatherAt = new Map<number, Weather>()
+  let presses = 0
+  /** Silences of endpoint a, from when until when; incidents that somebody took; those that were in a silence at some time. */
+  const silenced = new Map<number, number>()
+  const acknowledged = new Set<string>()
+  const quiet = new Set<string>()
   let totals = 1_000
   let before: Stored | undefined
 
@@ -138,6 +147,10 @@ export function createWorld(ticked: boolean, more: Readonly<Record<string, strin
       if (turn.kill?.at === mine && !turn.kill.after) {
         died?.()
         return never
+      }
+      if (turn.press?.at === mine) {
+        await press(turn.press.minutes, at.now)
+        if (isDead) return never
       }
       const result = await act()
       if (isDead) return never
@@ -213,6 +226,27 @@ export function createWorld(ticked: boolean, more: Readonly<Record<string, strin
     })
   }
 
+  /** As the page writes it: by compare-and-swap on what is there. */
+  async function press(minutes: number | 'acknowledge', now: number): Promise<void> {
+    const id = `press-${++presses}`
+    // Two of one moment would be one notification.
+    if (silenced.has(now)) return
+    const changed = await changeState(store, 'vllm.json', (state) => {
+      if (minutes === 'acknowledge') {
+        const open = Object.values(state.endpoints.a?.incidents ?? {}).filter(({ over }) => !over)
+        const taken = open.map(({ id: incident }) => incident)
+        for (const one of taken) acknowledged.add(one)
+        return taken.length === 0 ? state : acknowledge(state, taken, now, 'link')
+      }
+      return addSilence(
+        state,
+        { id, scope: 'endpoint', name: 'a', from: now, until: now + minutes * MINUTE, by: 'link' },
+        'vllm',
+      )
+    })
+    if (minutes !== 'acknowledge' && changed.kind === 'changed') silenced.set(now, now + minutes * MINUTE)
+  }
+
   function taint(channel: string, ids: readonly string[]): void {
     for (const id of ids) tainted.add(`${channel} ${incidentOf(id)}`)
   }
@@ -225,6 +259,8 @@ export function createWorld(ticked: boolean, more: Readonly<Record<string, strin
     incidents,
     orphans,
     weatherAt,
+    silenced,
+    quiet,
     async play(turn: Turn): Promise<void> {
       tick += turn.minutes * MINUTE
       // The same tick comes again a little later; a late one keeps its own time.
@@ -244,7 +280,10 @@ export function createWorld(ticked: boolean, more: Readonly<Record<string, strin
       if (read.kind !== 'state') throw new Error(`the state cannot be read: ${JSON.stringify(read)}`)
       for (const [name, endpoint] of Object.entries(read.state.endpoints)) {
         const open = Object.values(endpoint.incidents).filter(({ over }) => !over)
-        for (const { id } of open) incidents.add(id)
+        for (const { id, openedAt } of open) {
+          if (name === 'a' && [...silenced].some(([begin, end]) => begin <= now && openedAt < end)) quiet.add(id)
+          else incidents.add(id)
+        }
         for (const [key, { phase }] of Object.entries(endpoint.alerts)) {
           const isTold = open.some(({ symptoms, calmSince }) => key in symptoms && calmSince === undefined)
           if (phase === 'firing' && !isTold) orphans.add(`${name}|${key} at ${now}`)

@@ -123,3 +123,14 @@ test('the peak is the highest value of the incident', () => {
   }
   expect(alert?.peak).toBe(42)
 })
+
+test.each([
+  ['a moment after the first is the same look: two copies of the watcher', 60_000, 20, undefined],
+  ['a run after the first is the end', 60_000, 60_000, 'resolved'],
+  ['is the end where runs come each five seconds', 5_000, 5_000, 'resolved'],
+])('a clear run %s', (_, interval, after, expected) => {
+  const firing = { phase: 'firing', activeAt: 0, firedAt: 0, seenAt: 100_000, clearRuns: 1 } as const
+  const { reason, alert } = step(firing, 'clear', { for: 0 }, { now: 100_000 + after, interval })
+  expect(reason).toBe(expected)
+  if (!expected) expect(alert).toEqual(firing)
+})

@@ -261,7 +261,79 @@ export const STANDSTILL_STORIES: readonly Story[] = [
     ],
     pushes: [],
   },
+  {
+    name: 'requests that waited while the engine slept do not make it slow',
+    backend: 'vllm',
+    env: { VLLM_TTFT_LIMIT: '2s', VLLM_E2E_LIMIT: '20s', VLLM_E2E_FOR: '0s' },
+    runs: [
+      ...from(0, 9, (m) =>
+        held({ waiting: 0, asleep: 0, tokens: 10_000 * m, finished: 30 * m, more: late(30 * m, 0) }),
+      ),
+      ...from(10, 13, () =>
+        held({ waiting: 8, running: 0, asleep: 1, tokens: 90_000, finished: 270, more: late(270, 0) }),
+      ),
+      ...from(14, 30, (m) =>
+        held({ waiting: 0, asleep: 0, tokens: 10_000 * m, finished: 30 * m, more: late(30 * m - 8, 8) }),
+      ),
+    ],
+    pushes: [],
+  },
+  {
+    name: 'requests that are paused for new weights for five minutes are told, and that they are over',
+    backend: 'sglang',
+    runs: [
+      ...from(0, 1, (m) => rank(m, { running: 4 })),
+      ...from(2, 9, () => rank(1, { running: 0, paused: 4 })),
+      ...from(10, 13, (m) => rank(m, { running: 4 })),
+    ],
+    pushes: [
+      [7, 'fired', 'stuck'],
+      [11, 'resolved', 'stuck'],
+    ],
+  },
+  {
+    name: 'stuck: a page without any count, on which some wait and none runs',
+    backend: 'vllm',
+    runs: from(0, 20, () => gaugesOnly(6, 0)),
+    pushes: [[10, 'fired', 'stuck']],
+  },
+  {
+    name: 'stuck: a page without any count, on which some run now and then',
+    backend: 'vllm',
+    runs: from(0, 30, (m) => gaugesOnly(6, m % 9 === 8 ? 1 : 0)),
+    pushes: [],
+  },
 ]
+
+/** SGLang with one rank. */
+function rank(moved: number, { running, paused = 0 }: { running: number; paused?: number }): string {
+  const labels = 'model_name="m"'
+  return page({
+    [`sglang:num_running_reqs{${labels}}`]: running,
+    [`sglang:num_queue_reqs{${labels}}`]: 0,
+    [`sglang:num_paused_reqs{${labels}}`]: paused,
+    [`sglang:token_usage{${labels}}`]: 0.2,
+    [`sglang:num_requests_total{${labels}}`]: 10 * moved,
+    [`sglang:generation_tokens_total{${labels}}`]: 1_000 * moved,
+  })
+}
+
+function gaugesOnly(waiting: number, running: number): string {
+  const labels = 'engine="0",model_name="m"'
+  return page({
+    [`vllm:num_requests_running{${labels}}`]: running,
+    [`vllm:num_requests_waiting{${labels}}`]: waiting,
+    [`vllm:kv_cache_usage_perc{${labels}}`]: 0.4,
+  })
+}
+
+/** So many quick requests, and so many that waited for four minutes. */
+function late(quick: number, slow: number): Record<string, number> {
+  const all = quick + slow
+  const times = { 0.5: quick, 5: quick, 160: quick, 640: all, '+Inf': all }
+  const names = ['request_queue_time_seconds', 'time_to_first_token_seconds', 'e2e_request_latency_seconds']
+  return Object.assign({}, ...names.map((name) => vllmHistogram(name, times, 0.2 * quick + 240 * slow)))
+}
 
 function steps(minute: number): Record<string, number> {
   return { 'vllm:iteration_tokens_total_count{engine="0",model_name="m"}': 50 * minute }

@@ -1,5 +1,5 @@
 import type { Deployment } from './settings.ts'
-import type { FunctionName } from './variables.ts'
+import { type FunctionName, isScheduled } from './variables.ts'
 
 interface Alarm {
   /** Part of the resource's name. */
@@ -49,7 +49,7 @@ export const ALARMS_EACH = ALARMS.length
 /** CloudFormation resources: alarms on the watcher's own life, and the e-mail they go to, where one is given. */
 export function alarmResources(functions: readonly FunctionName[], deployment: Deployment): Record<string, unknown> {
   const { alarmEmail: email } = deployment
-  const scheduled = functions.filter((name) => name !== 'heartbeat-receive')
+  const scheduled = functions.filter(isScheduled)
   const alarms = scheduled.flatMap((name) =>
     ALARMS.map((alarm) => [logicalId(name, alarm), alarmOf(name, alarm, deployment)]),
   )

@@ -2,7 +2,7 @@ import { ALARMS_EACH } from './alarms.ts'
 import { shardsOf } from './functions.ts'
 import type { Price, Prices } from './prices.ts'
 import type { Deployment } from './settings.ts'
-import type { FunctionName } from './variables.ts'
+import { type FunctionName, isScheduled } from './variables.ts'
 
 const MONTH_SECONDS = 730 * 3600
 /** A run asks all endpoints at once and mostly waits: seconds it is billed for, and bytes it logs, as a rule. */
@@ -25,7 +25,7 @@ export interface CostLine {
  * the signals that `METRICS=all` adds are not in it: how many there are, the servers decide.
  */
 export function monthlyCost(functions: readonly FunctionName[], deployment: Deployment, prices: Prices): CostLine[] {
-  const scheduled = functions.filter((name) => name !== 'heartbeat-receive')
+  const scheduled = functions.filter(isScheduled)
   const runsOf = (name: FunctionName) => (MONTH_SECONDS / deployment.period) * shardsOf(name, deployment)
   const requests = scheduled.reduce((sum, name) => sum + runsOf(name), 0)
   const seconds = scheduled.reduce((sum, name) => sum + runsOf(name) * secondsOf(name), 0)

@@ -4,6 +4,7 @@ import { didYouMean } from '../../src/cli/command-line.ts'
 import { loadEnvFile } from '../../src/cli/env-file.ts'
 import { swallowed } from '../../src/cli/swallowed.ts'
 import { misspeltIn, unknownWords } from '../../src/config/known-names.ts'
+import { parsePage } from '../../src/config/page.ts'
 import { parseConfig } from '../../src/config/parse.ts'
 import { parseReceiver } from '../../src/config/receiver.ts'
 import { type CostLine, monthlyCost } from './cost.ts'
@@ -12,7 +13,7 @@ import { readPrices } from './prices.ts'
 import { reachOf } from './reach.ts'
 import { access, ownSecrets, removeSecrets, saveSecrets } from './secrets.ts'
 import { type Deployment, parseDeployment } from './settings.ts'
-import { configuredFunctions, type FunctionName, type Variables, variablesOf } from './variables.ts'
+import { configuredFunctions, type FunctionName, isScheduled, type Variables, variablesOf } from './variables.ts'
 
 const USAGE = `npm run deploy -- [--package | --remove] [--yes]
 
@@ -100,7 +101,11 @@ function problemsOf(names: readonly FunctionName[], env: Variables): string[] {
     // The bucket is made by the deployment.
     const variables = { ...variablesOf(name, env), STATE_BUCKET: env.STATE_BUCKET || 'made-by-the-deployment' }
     const parsed =
-      name === 'heartbeat-receive' ? parseReceiver(variables, LAMBDA) : parseConfig(name, variables, LAMBDA)
+      name === 'page'
+        ? parsePage(variables, LAMBDA)
+        : name === 'heartbeat-receive'
+          ? parseReceiver(variables, LAMBDA)
+          : parseConfig(name, variables, LAMBDA)
     return 'problems' in parsed ? parsed.problems : []
   })
   // A misspelt name is passed to no function, so that none could refuse it.
@@ -149,7 +154,7 @@ function plan(names: readonly FunctionName[], deployment: Deployment, env: Varia
 }
 
 function whenOf(name: FunctionName, schedule: string, shards: number): string {
-  if (name === 'heartbeat-receive') return 'at its own address'
+  if (!isScheduled(name)) return 'at its own address'
   return shards > 1 && name !== 'heartbeat-check' ? `${schedule}, in ${shards} parts` : schedule
 }
 

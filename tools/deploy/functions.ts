@@ -4,6 +4,7 @@ import {
   configuredFunctions,
   type FunctionName,
   isParameter,
+  isScheduled,
   type Variables,
   variablesOf,
   withoutSecrets,
@@ -36,6 +37,12 @@ const EVENT_AGE = { min: 60, max: 21_600 }
 
 /** The receiver answers the whole internet: it may write beats, and read neither the state nor the others' secrets. */
 export const RECEIVER_ROLE = 'HeartbeatReceiveRole'
+/** The page answers the whole internet too: it may read and write the states, and read its own secrets. */
+export const PAGE_ROLE = 'PageRole'
+/** MB. Lambda gives processor time by memory, and somebody waits for the page. */
+const PAGE_MEMORY = 1_024
+/** Requests at once: phones that ask for a picture together; who asks for more than that has no good reason. */
+const PAGE_CONCURRENCY = 5
 
 /** The functions of the stack: one for each backend that something is configured for. */
 export function functionsFor(env: Variables, deployment: Deployment): Record<string, FunctionEntry> {
@@ -44,7 +51,7 @@ export function functionsFor(env: Variables, deployment: Deployment): Record<str
 
 /** Seconds. A canary that loads a model may take longer than the period: the ticks meanwhile are dropped, not queued. */
 export function timeoutOf(name: FunctionName, { period, loading }: Deployment): number {
-  if (name === 'heartbeat-receive') return 10
+  if (!isScheduled(name)) return 10
   const ordinary = Math.min(LONGEST, period - MARGIN)
   return loading > 0 && (name === 'ollama' || name === 'openai')
     ? Math.min(900, Math.max(ordinary, loading + 50))
@@ -65,6 +72,11 @@ function entryOf(name: FunctionName, env: Variables, deployment: Deployment): Fu
   }
   if (name === 'heartbeat-receive')
     return { description: 'Queuebell: takes heartbeats', ...common, role: RECEIVER_ROLE, url: true }
+  if (name === 'page') {
+    const memorySize = Math.max(common.memorySize, PAGE_MEMORY)
+    const reserved = deployment.concurrency ? { reservedConcurrency: PAGE_CONCURRENCY } : {}
+    return { description: 'Queuebell: shows the page', ...common, memorySize, ...reserved, role: PAGE_ROLE, url: true }
+  }
   return {
     description: `Queuebell: watches ${name}`,
     ...common,

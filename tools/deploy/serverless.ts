@@ -3,9 +3,16 @@
  * configured. Built by `npm run build`; the framework has read `.env` into the environment by then.
  */
 import { alarmResources } from './alarms.ts'
-import { type FunctionEntry, functionsFor, parametersOf, RECEIVER_ROLE, targetObjectsOf } from './functions.ts'
+import {
+  type FunctionEntry,
+  functionsFor,
+  PAGE_ROLE,
+  parametersOf,
+  RECEIVER_ROLE,
+  targetObjectsOf,
+} from './functions.ts'
 import { type Deployment, parseDeployment } from './settings.ts'
-import { configuredFunctions } from './variables.ts'
+import { configuredFunctions, type FunctionName } from './variables.ts'
 
 interface FrameworkTools {
   resolveVariable(name: string): Promise<unknown>
@@ -29,7 +36,7 @@ export async function functions(tools: FrameworkTools): Promise<unknown> {
 export async function statements(tools: FrameworkTools): Promise<unknown[]> {
   const deployment = await deploymentOf(tools)
   const { prefix } = deployment
-  const { 'heartbeat-receive': _, ...functions } = functionsFor(process.env, deployment)
+  const { 'heartbeat-receive': _, page: __, ...functions } = functionsFor(process.env, deployment)
   const targets = targetObjectsOf(functions).map((object) => ({ 'Fn::Sub': `arn:\${AWS::Partition}:s3:::${object}` }))
   return [
     allow(['s3:GetObject', 's3:PutObject'], inBucket(deployment, `/${prefix}*`)),
@@ -40,31 +47,52 @@ export async function statements(tools: FrameworkTools): Promise<unknown[]> {
   ]
 }
 
-/** The role of the heartbeat receiver, where there is one: it writes beats and its log, and reads its own token. */
+/** The roles of the functions that the whole internet may ask, where they are there: each with what it needs and no more. */
 export async function roles(tools: FrameworkTools): Promise<unknown> {
   const deployment = await deploymentOf(tools)
-  const { 'heartbeat-receive': receiver } = functionsFor(process.env, deployment)
-  if (!receiver) return { Resources: {} }
-  const log = `arn:\${AWS::Partition}:logs:\${AWS::Region}:\${AWS::AccountId}:log-group:/aws/lambda/queuebell-${deployment.stage}-heartbeat-receive:*`
-  const Statement = [
-    allow(['logs:CreateLogStream', 'logs:PutLogEvents'], { 'Fn::Sub': log }),
-    allow(['s3:PutObject'], inBucket(deployment, `/${deployment.prefix}beats/*`)),
-    ...readParameters({ receiver }),
-  ]
-  const vpcAccess = { 'Fn::Sub': `arn:\${AWS::Partition}:iam::aws:policy/service-role/AWSLambdaVPCAccessExecutionRole` }
+  const { 'heartbeat-receive': receiver, page, ...watchers } = functionsFor(process.env, deployment)
   return {
     Resources: {
-      [RECEIVER_ROLE]: {
-        Type: 'AWS::IAM::Role',
-        Properties: {
-          AssumeRolePolicyDocument: {
-            Version: '2012-10-17',
-            Statement: [{ Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' }, Action: 'sts:AssumeRole' }],
-          },
-          Policies: [{ PolicyName: 'beats', PolicyDocument: { Version: '2012-10-17', Statement } }],
-          ...(deployment.vpc ? { ManagedPolicyArns: [vpcAccess] } : {}),
-        },
+      ...(receiver ? { [RECEIVER_ROLE]: receiverRole(receiver, deployment) } : {}),
+      ...(page ? { [PAGE_ROLE]: pageRole(page, Object.keys(watchers), deployment) } : {}),
+    },
+  }
+}
+
+/** It writes beats and its log, and reads its own token. */
+function receiverRole(receiver: FunctionEntry, deployment: Deployment): unknown {
+  const beats = inBucket(deployment, `/${deployment.prefix}beats/*`)
+  return roleOf('heartbeat-receive', [allow(['s3:PutObject'], beats), ...readParameters({ receiver })], deployment)
+}
+
+/** It reads and writes the states of the watchers, and no other object, and reads its own secrets. */
+function pageRole(page: FunctionEntry, watchers: readonly string[], deployment: Deployment): unknown {
+  const { prefix, shards } = deployment
+  const states = watchers.flatMap((name) => [
+    inBucket(deployment, `/${prefix}${name}.json`),
+    ...(shards > 1 ? [inBucket(deployment, `/${prefix}${name}.*-of-${shards}.json`)] : []),
+  ])
+  const statements = [
+    allow(['s3:GetObject', 's3:PutObject'], states),
+    { ...allow(['s3:ListBucket'], inBucket(deployment, '')), Condition: { StringLike: { 's3:prefix': `${prefix}*` } } },
+    ...readParameters({ page }),
+  ]
+  return roleOf('page', statements, deployment)
+}
+
+function roleOf(name: FunctionName, statements: readonly unknown[], { stage, vpc }: Deployment): unknown {
+  const log = `arn:\${AWS::Partition}:logs:\${AWS::Region}:\${AWS::AccountId}:log-group:/aws/lambda/queuebell-${stage}-${name}:*`
+  const Statement = [allow(['logs:CreateLogStream', 'logs:PutLogEvents'], { 'Fn::Sub': log }), ...statements]
+  const vpcAccess = { 'Fn::Sub': `arn:\${AWS::Partition}:iam::aws:policy/service-role/AWSLambdaVPCAccessExecutionRole` }
+  return {
+    Type: 'AWS::IAM::Role',
+    Properties: {
+      AssumeRolePolicyDocument: {
+        Version: '2012-10-17',
+        Statement: [{ Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' }, Action: 'sts:AssumeRole' }],
       },
+      Policies: [{ PolicyName: name, PolicyDocument: { Version: '2012-10-17', Statement } }],
+      ...(vpc ? { ManagedPolicyArns: [vpcAccess] } : {}),
     },
   }
 }

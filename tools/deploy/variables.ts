@@ -1,17 +1,31 @@
+import { BACKENDS } from '../../src/backends/backends.ts'
 import { isChannelVariable } from '../../src/config/channels.ts'
 import { configuredBackends, namingVariables } from '../../src/config/configured.ts'
 import { GENERAL, PER_ENDPOINT, RULE_ENDINGS } from '../../src/config/settings.ts'
 import { mask } from '../../src/log.ts'
 import { type Backend, prefixOf } from '../../src/model/backend.ts'
-import { rulesOf } from '../../src/rules/rules.ts'
+import { RULE_IDS, rulesOf } from '../../src/rules/rules.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
-export type FunctionName = Backend | 'heartbeat-receive'
+export type FunctionName = Backend | 'heartbeat-receive' | 'page'
 
 /** The functions that something is configured for; only these are deployed. */
 export function configuredFunctions(env: Variables): FunctionName[] {
   const backends = configuredBackends(env)
-  return [...backends, ...(backends.includes('heartbeat-check') ? (['heartbeat-receive'] as const) : [])]
+  return [
+    ...backends,
+    ...(backends.includes('heartbeat-check') ? (['heartbeat-receive'] as const) : []),
+    ...(isSet(env, 'PAGE_SECRET') ? (['page'] as const) : []),
+  ]
+}
+
+function isSet(env: Variables, variable: string): boolean {
+  return (env[variable] ?? '').trim() !== ''
+}
+
+/** Not those that answer requests. */
+export function isScheduled(name: FunctionName): name is Backend {
+  return name !== 'heartbeat-receive' && name !== 'page'
 }
 
 /**
@@ -19,7 +33,7 @@ export function configuredFunctions(env: Variables): FunctionName[] {
  * the environment. A misspelt setting of the backend goes along, so that the function can refuse it.
  */
 export function variablesOf(name: FunctionName, env: Variables): Record<string, string> {
-  const takes = name === 'heartbeat-receive' ? isForReceiver : takenBy(name)
+  const takes = isScheduled(name) ? takenBy(name, env) : name === 'page' ? isForPage : isForReceiver
   const chosen: Record<string, string> = {}
   for (const [variable, text] of Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (text !== undefined && text.trim() !== '' && takes(variable)) chosen[variable] = text
@@ -32,11 +46,16 @@ const BY_DEPLOYMENT = new Set(['STATE_BUCKET', 'STATE_DIR'])
 const CANARY = ['CANARY_LOAD', 'CANARY_LOAD_TIMEOUT']
 const ENDINGS = ['ENDPOINTS', 'TARGETS', 'URL', 'WORKERS', ...Object.keys(PER_ENDPOINT), ...RULE_ENDINGS]
 
-function takenBy(backend: Backend): (variable: string) => boolean {
+/** What the functions that answer requests are asked with: not a watcher's. Without an address of the page nothing is signed either. */
+function isForOthers(name: string, env: Variables): boolean {
+  return name === 'HEARTBEAT_TOKEN' || name === 'PAGE_TOKEN' || (name === 'PAGE_SECRET' && !isSet(env, 'PAGE_URL'))
+}
+
+function takenBy(backend: Backend, env: Variables): (variable: string) => boolean {
   const canary = backend === 'ollama' || backend === 'openai'
   const shared = new Set(
     Object.keys(GENERAL).filter(
-      (name) => !BY_DEPLOYMENT.has(name) && name !== 'HEARTBEAT_TOKEN' && (canary || !CANARY.includes(name)),
+      (name) => !BY_DEPLOYMENT.has(name) && !isForOthers(name, env) && (canary || !CANARY.includes(name)),
     ),
   )
   for (const rule of rulesOf(backend)) for (const ending of RULE_ENDINGS) shared.add(`${rule.toUpperCase()}_${ending}`)
@@ -54,20 +73,28 @@ function takenBy(backend: Backend): (variable: string) => boolean {
     variable.startsWith('OTEL_')
 }
 
+/** Limits and planned work, which it shows, and what opens it; nothing that a watcher asks its servers with. */
+function isForPage(variable: string): boolean {
+  const own = ['PAGE_SECRET', 'PAGE_URL', 'PAGE_TOKEN', 'TIMEZONE', 'MAINTENANCE', 'ALERT_LANGUAGE']
+  if ([...own, ...PLACE].includes(variable)) return true
+  const isOurs = BACKENDS.some((backend) => variable.startsWith(`${prefixOf(backend)}_`))
+  if (isOurs && variable.endsWith('_MAINTENANCE')) return true
+  const rule = RULE_ENDINGS.map((ending) => `_${ending}`).find((ending) => variable.endsWith(ending))
+  if (rule === undefined) return false
+  const named = variable.slice(0, -rule.length).toLowerCase()
+  return RULE_IDS.some((id) => named === id || (isOurs && named.endsWith(`_${id}`)))
+}
+
+/** Where the state lies, and how much is logged. */
+const PLACE = ['STATE_PREFIX', 'S3_ENDPOINT', 'S3_FORCE_PATH_STYLE', 'LOG_LEVEL']
+
 function isForReceiver(variable: string): boolean {
-  return [
-    'HEARTBEAT_WORKERS',
-    'HEARTBEAT_TOKEN',
-    'STATE_PREFIX',
-    'S3_ENDPOINT',
-    'S3_FORCE_PATH_STYLE',
-    'LOG_LEVEL',
-  ].includes(variable)
+  return ['HEARTBEAT_WORKERS', 'HEARTBEAT_TOKEN', ...PLACE].includes(variable)
 }
 
 /** Tokens, passwords, ping addresses, those of channels (of some the whole address is the secret), and any text that carries credentials in an address. */
 export function isSecret(variable: string, text: string): boolean {
-  const isSecretName = /(_TOKEN|_BASIC_AUTH)$|^PUSH_[A-Z0-9]+$|^OTEL_\w+_HEADERS$/.test(variable)
+  const isSecretName = /(_TOKEN|_BASIC_AUTH|_SECRET)$|^PUSH_[A-Z0-9]+$|^OTEL_\w+_HEADERS$/.test(variable)
   return isSecretName || variable === 'PING_URL' || mask(text, []) !== text
 }
 

@@ -824,6 +824,26 @@ function lives(): Sample[] {
       notifications: [ofWatcher('gap', { subject: 'vllm', gap: { length: 47 * MINUTE, interval: MINUTE } })],
     },
     {
+      name: 'silenced',
+      notifications: [
+        ofWatcher('silence', {
+          subject: 'chat/a',
+          priority: 4,
+          silence: { from: SAMPLE_NOW, until: SAMPLE_NOW + 60 * MINUTE, by: 'anna', comment: 'new driver' },
+        }),
+      ],
+    },
+    {
+      name: 'silenced by a link',
+      notifications: [
+        ofWatcher('silence', {
+          subject: 'chat/a',
+          priority: 4,
+          silence: { from: SAMPLE_NOW, until: SAMPLE_NOW + 60 * MINUTE, by: 'link' },
+        }),
+      ],
+    },
+    {
       name: 'state broken',
       notifications: [ofWatcher('state-broken', { subject: 'queuebell/vllm.broken-2026-11-30T03-12-00.000Z.json' })],
     },

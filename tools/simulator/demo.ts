@@ -9,6 +9,7 @@ import { createMemoryStore } from '../../src/store/memory.ts'
 import { type Clock, createClock } from './clock.ts'
 import { type Inbox, openInbox, type Received } from './inbox.ts'
 import { ollamaStory } from './ollama-story.ts'
+import { playPage } from './page-demo.ts'
 import { onPhone } from './phone.ts'
 import type { Story } from './story.ts'
 import { vllmStory } from './vllm-story.ts'
@@ -94,9 +95,10 @@ export function isWhole(pushes: readonly Received[]): boolean {
 const STORIES: Readonly<Record<string, () => Story>> = { vllm: vllmStory, ollama: ollamaStory }
 
 async function main(name = 'vllm'): Promise<number> {
+  if (name === 'page') return playPage(console.log)
   const story = STORIES[name]
   if (!story) {
-    console.error(`npm run demo -- ${name}: unknown; may be ${Object.keys(STORIES).join(', ')}`)
+    console.error(`npm run demo -- ${name}: unknown; may be ${Object.keys(STORIES).join(', ')}, page`)
     return 1
   }
   const told = story()

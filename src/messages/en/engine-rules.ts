@@ -5,6 +5,7 @@ import { measured } from './rule-shapes.ts'
 export const engineRulesEn = {
   waiting: {
     headline: () => 'Inference queue is growing',
+    still: 'Inference queue is long',
     now: queue,
     over: 'Queue is short again',
     peak: (value) => `${n.count(value)} waiting at most`,

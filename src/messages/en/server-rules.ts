@@ -118,6 +118,11 @@ export const serverRulesEn = {
     over: 'Watched again',
     todo: () => "Look at the schedule, at errors and throttling of the function, and at this machine's sleep.",
   },
+  silence: {
+    headline: () => 'Silenced',
+    now: silence,
+    over: 'The silence is over',
+  },
   'state-broken': plain(
     'The saved state was unreadable',
     'The broken state was put aside and watching started anew: baselines are being learned, open alerts may be told again.',
@@ -171,6 +176,13 @@ function gap({ gap: span, from, to }: Fact): string {
   if (!span) return 'Nothing was watched for a while.'
   const when = from === undefined || to === undefined ? '' : ` from ${from} to ${to}`
   return `Not watched${when} (${n.lasted(span.length)}); usually every ${n.lasted(span.interval)}.`
+}
+
+function silence({ silence: what, to }: Fact): string {
+  if (!what || to === undefined) return 'Nothing is pushed for a while.'
+  const why = what.comment === undefined ? '' : `, “${what.comment}”`
+  const who = what.by === 'link' ? 'by a link' : `by ${what.by}`
+  return `No pushes until ${to} (${who}${why}). What still fires then is told.`
 }
 
 function whatIsMissing({ missing, signals, doubted, sources, variables }: Fact): string | undefined {

@@ -5,6 +5,7 @@ import { measured } from './rule-shapes.ts'
 export const engineRulesRu = {
   waiting: {
     headline: () => 'Очередь инференса растёт',
+    still: 'Очередь не рассасывается',
     now: queue,
     over: 'Очередь рассосалась',
     peak: (value) => `максимум в очереди ${n.count(value)}`,

@@ -126,6 +126,11 @@ export const serverRulesRu = {
     over: 'Мониторинг снова работает',
     todo: () => 'Смотрите расписание, ошибки и ограничения функции; локально — не засыпала ли машина.',
   },
+  silence: {
+    headline: () => 'Заглушено',
+    now: silence,
+    over: 'Заглушение закончилось',
+  },
   'state-broken': plain(
     'Файл состояния повреждён',
     'Повреждённый файл отложен, мониторинг начат заново: базовые значения накапливаются заново, об открытых алертах можем сообщить повторно.',
@@ -175,6 +180,13 @@ function heartbeat({ beat }: Fact): string {
 function heartbeatHeadline({ beat }: Fact): string {
   if (beat?.failed) return 'Воркер сообщил о сбое'
   return beat?.never ? 'Воркер ни разу не отметился' : 'Воркер молчит'
+}
+
+function silence({ silence: what, to }: Fact): string {
+  if (!what || to === undefined) return 'Какое-то время пушей не будет.'
+  const why = what.comment === undefined ? '' : `, «${what.comment}»`
+  const who = what.by === 'link' ? 'по ссылке' : what.by
+  return `Пушей не будет до ${to} (${who}${why}). Что тогда ещё продолжится, о том сообщим.`
 }
 
 function gap({ gap: span, from, to }: Fact): string {
