@@ -14,7 +14,7 @@ test.each(['en', 'ru'] as const)(
 
 test('the samples leave out no rule, no reason, no failure and no verdict', () => {
   const notifications = samples().flatMap((sample) => sample.notifications)
-  expect(new Set(notifications.map(({ rule }) => rule))).toEqual(new Set([...RULE_IDS, 'state-broken']))
+  expect(new Set(notifications.map(({ rule }) => rule))).toEqual(new Set([...RULE_IDS, 'silence', 'state-broken']))
   expect(new Set(notifications.map(({ reason }) => reason))).toEqual(
     new Set(['fired', 'worse', 'repeated', 'resolved', 'late', 'told-once']),
   )
