@@ -1,3 +1,4 @@
+import { readSchedule } from '../src/heartbeats/schedule.ts'
 import { scheduled } from '../src/scheduled.ts'
 
-export const handler = scheduled('heartbeat-check')
+export const handler = scheduled('heartbeat-check', readSchedule)

@@ -6,7 +6,8 @@ import { tlsProblems } from './http/tls.ts'
 import { tlsSettings } from './http/ways.ts'
 import { createLog, mask } from './log.ts'
 import type { Backend } from './model/backend.ts'
-import { type Config, ConfigError, functionName } from './model/config.ts'
+import { type Config, ConfigError, functionName, type ReadSchedule } from './model/config.ts'
+import { defined } from './model/defined.ts'
 import type { IO } from './model/io.ts'
 import type { Store } from './model/store.ts'
 import { metricLines } from './report/emf.ts'
@@ -51,14 +52,18 @@ let kept: { key: string; store: Store } | undefined
 /** What this process has warned of: a warning each minute would only hide the next one. */
 const warned = new Set<string>()
 
-/** The handler of one function: environment → configuration → one run. Everything wrong is found at each call, not at import. */
+/**
+ * The handler of one function: environment → configuration → one run. Everything wrong is found at each call, not at import.
+ * @param readSchedule of the function that has workers.
+ */
 export function scheduled(
   backend: Backend,
+  readSchedule?: ReadSchedule,
 ): (event?: ScheduledEvent, context?: ScheduledContext) => Promise<HandlerAnswer> {
   return async (event, context) => {
     const env = await withParameters(process.env, Date.now())
     const lambda = env.AWS_LAMBDA_FUNCTION_NAME !== undefined
-    const parsed = parseConfig(backend, env, { lambda })
+    const parsed = parseConfig(backend, env, { lambda, ...defined({ readSchedule }) })
     const shard = event?.shard === undefined ? undefined : parseShard(event.shard)
     const problems = shard?.ok === false ? [`event.shard: ${shard.why}`] : []
     if (!parsed.ok) throw refused([...parsed.problems, ...problems], backend, context)

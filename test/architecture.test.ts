@@ -43,7 +43,7 @@ const PURE = [
   /^src\/(model|config|backends|signals|rules|verdict|messages)\//,
   /^src\/page\/(?!open-page)/,
   new RegExp(`^src/push/(channel|services|text|stranger|write|${SERVICES.join('|')})\\.ts$`),
-  /^src\/state\/(schema|migrate|outbox|enqueue|legs|threads|recipients|alert-key|canary-memory|silence-schema|silences|hold-back|maintenance)\.ts$/,
+  /^src\/state\/(schema|migrate|outbox|enqueue|legs|threads|recipients|alert-key|canary-memory|asked-and-heard|silence-schema|silences|hold-back|maintenance)\.ts$/,
   /^src\/scrape\/(page|page-reader|kept-series|sample-line|wanted|select|read|alias-reading|longest-line|gauges|counters|histograms|subjects)\.ts$/,
   /^tools\/simulator\/(engine|arrivals|machine|page|histogram|random|totals)\.ts$/,
   /^tools\/deploy\/(functions|alarms|reach|variables|settings|cost)\.ts$/,
@@ -183,11 +183,15 @@ test.each(['await fetch(url)', 'Date.now()', 'process.env.HOME', "import { readF
   (code) => expect(IMPURE.test(code)).toBe(true),
 )
 
+const SCHEDULES = `import { readSchedule } from '../src/heartbeats/schedule.ts'\n`
+
 test('every backend has a function that is one call', () => {
   for (const backend of BACKENDS) {
     const text = readFileSync(`functions/${backend}.ts`, 'utf8')
+    // Calendars are read where there are workers alone.
+    const [more, also] = backend === 'heartbeat-check' ? [SCHEDULES, ', readSchedule'] : ['', '']
     expect(text).toBe(
-      `import { scheduled } from '../src/scheduled.ts'\n\nexport const handler = scheduled('${backend}')\n`,
+      `${more}import { scheduled } from '../src/scheduled.ts'\n\nexport const handler = scheduled('${backend}'${also})\n`,
     )
   }
 })

@@ -1,5 +1,6 @@
 import { TABLES } from '../backends/backends.ts'
 import { parseConfig } from '../config/parse.ts'
+import { readSchedule } from '../heartbeats/schedule.ts'
 import { openDispatcher } from '../http/connections.ts'
 import { tlsProblems } from '../http/tls.ts'
 import { pushWays, tlsSettings } from '../http/ways.ts'
@@ -25,7 +26,7 @@ import { terminalLog } from './terminal-log.ts'
  */
 export async function doctor(backends: Backend | readonly Backend[], options: { push: boolean }): Promise<number> {
   const all = typeof backends === 'string' ? [backends] : backends
-  const parsed = all.map((backend) => parseConfig(backend, process.env, { lambda: false }))
+  const parsed = all.map((backend) => parseConfig(backend, process.env, { lambda: false, readSchedule }))
   const problems = parsed.flatMap((one) => ('problems' in one ? one.problems : []))
   if (problems.length > 0) {
     console.error(new ConfigError([...new Set(problems)]).message)

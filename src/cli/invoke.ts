@@ -1,5 +1,6 @@
 import { parseDuration } from '../config/duration.ts'
 import { parseConfig } from '../config/parse.ts'
+import { readSchedule } from '../heartbeats/schedule.ts'
 import { tlsProblems } from '../http/tls.ts'
 import { tlsSettings } from '../http/ways.ts'
 import { mask } from '../log.ts'
@@ -42,7 +43,7 @@ export async function invoke(backends: Backend | readonly Backend[], options: In
     console.error(`--shard ${options.shard}: ${shard.why}`)
     return 1
   }
-  const parsed = all.map((backend) => parseConfig(backend, process.env, { lambda: false }))
+  const parsed = all.map((backend) => parseConfig(backend, process.env, { lambda: false, readSchedule }))
   const problems = parsed.flatMap((one) => ('problems' in one ? one.problems : tlsProblems(tlsSettings(one.config))))
   if (problems.length > 0) {
     console.error(new ConfigError([...new Set(problems)]).message)

@@ -1,5 +1,5 @@
 import { type Backend, prefixOf } from '../model/backend.ts'
-import type { Setting } from './settings.ts'
+import type { Setting } from './setting.ts'
 import type { Value } from './values.ts'
 
 /** The environment while it is read: what was found wrong, odd or secret gathers here. */

@@ -1,7 +1,8 @@
 import { type Backend, prefixOf } from '../model/backend.ts'
-import type { Config, Discovery, Endpoint, Source, Target } from '../model/config.ts'
+import type { Config, Discovery, Endpoint, ReadSchedule, Source, Target } from '../model/config.ts'
 import type { Fallible } from '../model/fallible.ts'
 import type { Rule } from '../model/rule.ts'
+import { calendarOf } from './calendar.ts'
 import { channelsByDefault, readChannels } from './channels.ts'
 import { channelsFor, readEndpointSettings, requireModel } from './endpoint-settings.ts'
 import { checkNames, type Named, type NamedEndpoints, readEndpoints } from './endpoints.ts'
@@ -18,12 +19,13 @@ import { readStatePlace } from './state-place.ts'
  * Reads the whole configuration of one function from its variables (`docs/variables.md`): all problems at once, each
  * naming its variable and what it may be, none showing a secret.
  * @param options.lambda a push server, a bucket and endpoints are required; a laptop has defaults for them.
+ * @param options.readSchedule reads the calendars of workers.
  * @param options.found the endpoints that the sources named at this run; only `discovery.expand` knows them.
  */
 export function parseConfig(
   backend: Backend,
   variables: Readonly<Record<string, string | undefined>>,
-  options: { lambda: boolean; found?: readonly Target[] },
+  options: { lambda: boolean; found?: readonly Target[]; readSchedule?: ReadSchedule },
 ): Fallible<{ config: Config }, { problems: string[] }> {
   const env = environmentOf(variables)
   takeOffQuotes(env, variables)
@@ -33,7 +35,7 @@ export function parseConfig(
   const scopes = new Set([...named.flatMap((endpoint) => scopesOf(endpoint)), ...groups.map(variableOf)])
   const settings = readRuleSettings(env, backend, scopes, incomplete)
   const channels = readChannels(env, options.lambda)
-  const endpoints = endpointsOf(env, backend, named, settings).map((endpoint, i) => {
+  const endpoints = endpointsOf(env, backend, named, settings, options.readSchedule).map((endpoint, i) => {
     const own = channelsFor(env, backend, scopesOf(named[i] ?? endpoint), channels)
     return own ? { ...endpoint, channels: own } : endpoint
   })
@@ -143,6 +145,7 @@ function endpointsOf(
   backend: Backend,
   named: readonly NamedBeat[],
   settings: RuleSettings,
+  readSchedule: ReadSchedule | undefined,
 ): Endpoint[] {
   const sizes = new Map<string, number>()
   for (const { group } of named) if (group !== undefined) sizes.set(group, (sizes.get(group) ?? 0) + 1)
@@ -154,7 +157,7 @@ function endpointsOf(
     const own = readEndpointSettings(env, backend, scopes, credentials)
     const all = rulesOf(scopes, siblings)
     const rules = onlyWithSettings(all, own)
-    return { name, group, url, ...own, rules, beat }
+    return { name, group, url, ...own, rules, beat: beat && { ...beat, ...calendarOf(env, name, beat, readSchedule) } }
   })
 }
 

@@ -11,6 +11,7 @@ import { readStatePlace } from './state-place.ts'
 /** One program that sends beats. Milliseconds. */
 export interface Worker {
   name: string
+  /** 0 where it has a calendar. */
   interval: number
   grace: number
 }
@@ -34,6 +35,8 @@ export interface NamedWorkers {
 
 const EXAMPLE = 'indexer=60s+30s'
 const SHORT_TOKEN = 16
+/** In place of an interval. */
+export const CALENDAR = 0
 
 /** The configuration of `heartbeat-receive`: all problems at once, or none. */
 export function parseReceiver(
@@ -88,10 +91,13 @@ export function readWorkers(env: Environment): NamedWorkers {
 }
 
 function beatOf(env: Environment, name: string, text: string): { interval: number; grace: number } | undefined {
-  const [interval, grace, ...more] = text.split('+').map(parseDuration)
+  const [first = '', ...rest] = text.split('+')
+  const interval = first === 'cron' ? CALENDAR : parseDuration(first)
+  const [grace, ...more] = rest.map(parseDuration)
+  if (first === 'cron' && more.length === 0 && grace !== undefined) return { interval: CALENDAR, grace }
   if (more.length === 0 && interval !== undefined && interval > 0 && grace !== undefined) return { interval, grace }
   env.problems.add(
-    `HEARTBEAT_WORKERS: ${name} needs two times with their units, the interval above 0, such as ${EXAMPLE}`,
+    `HEARTBEAT_WORKERS: ${name} needs two times with their units, the interval above 0, such as ${EXAMPLE}; or cron and a grace, such as nightly=cron+1h`,
   )
   return undefined
 }

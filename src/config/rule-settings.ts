@@ -171,7 +171,7 @@ const ENDING = new RegExp(`_(${RULE_ENDINGS.join('|')})$`)
  */
 function place(name: string, backend: Backend, scopes: ReadonlySet<string>): Placed | Misplaced | undefined {
   const ending = ENDING.exec(name)?.[1] as RuleEnding | undefined
-  if (ending === undefined) return undefined
+  if (ending === undefined || (backend === 'heartbeat-check' && name.endsWith('_RUN_LIMIT'))) return undefined
   const whole = name.slice(0, -ending.length - 1)
   const rules = rulesOf(backend)
   const bare = RULE_IDS.find((id) => id.toUpperCase() === whole)

@@ -1,15 +1,15 @@
 import { type Backend, prefixOf } from '../model/backend.ts'
-import { defined } from '../model/defined.ts'
 import { RULE_IDS, rulesOf } from '../rules/rules.ts'
 import { address } from './address.ts'
+import { OF_CANARIES, OF_WORKERS } from './asking-settings.ts'
 import { maintenance, timezone } from './maintenance.ts'
+import { setting } from './setting.ts'
 import {
   basicAuth,
   choice,
   duration,
   line,
   orOff,
-  pattern,
   signingSecrets,
   token,
   type Value,
@@ -17,15 +17,6 @@ import {
   whole,
   yesOrNo,
 } from './values.ts'
-
-/** One variable: what it may be, what holds without it, what it means. Times in milliseconds. */
-export interface Setting<T, D> {
-  value: Value<T>
-  fallback: D
-  meaning: string
-  /** The default in words, where it is not the same for all. */
-  fallbackText?: string
-}
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -43,11 +34,6 @@ const secretLine = asSecret(line('a token on one line', /^[\x21-\x7e]{1,4096}$/)
 const channelName = value('the name of a channel, small letters and digits', (text) =>
   /^[a-z0-9]+$/i.test(text) ? text.toLowerCase() : undefined,
 )
-const requestsADay: Value<number> = value('a number of requests a day, such as 500/d', (text) => {
-  const n = Number(/^([1-9]\d{0,6})\s*\/\s*d(ay)?$/.exec(text)?.[1])
-  return Number.isNaN(n) ? undefined : n
-})
-
 const proxyAddress: Value<URL> = {
   ...value('the http address of a proxy, such as http://proxy.corp.example:3128', (text) => {
     const address = /^[a-z]+:\/\//i.test(text) ? text : `http://${text}`
@@ -59,10 +45,6 @@ const PROXY_MEANING = (scheme: string) =>
   `proxy by which \`${scheme}\` addresses are reached, the small letters of other tools too. Endpoints at loopback never go through it; at private addresses only with \`<BACKEND>_PROXY=yes\` (secret, if it holds a password)`
 const pemFile = line('the path of a PEM file', /^[^\p{Cc}]{1,4096}$/u)
 const SKIP_MEANING = 'any certificate is taken: an attacker on the way can read tokens; warned of at each start'
-
-function setting<T, const D>(of: Value<T>, fallback: D, meaning: string, fallbackText?: string): Setting<T, D> {
-  return { value: of, fallback, meaning, ...defined({ fallbackText }) }
-}
 
 /** Variables of the whole function, in the order of the documentation. */
 export const GENERAL = {
@@ -215,36 +197,8 @@ export const PER_ENDPOINT = {
     'the beginning of the same incident within two hours that is told as "comes and goes"; its further ends and beginnings are silent until it is calm, or bad, for an hour. `off`: each is told. A bare `FLAPS` is for all backends',
     '`3`',
   ),
-  CANARY_TOKENS: setting(
-    whole(1, 64),
-    1,
-    'tokens that a canary asks for. Above 1 it also measures how fast they come, for the rule `canary_rate`. A bare `CANARY_TOKENS` is for all backends',
-    '`1`',
-  ),
-  CANARY_PROMPT: setting(
-    line('a prompt on one line', /^[^\p{Cc}]{1,1000}$/u),
-    'Hi',
-    'what a canary asks; also bare',
-    '`Hi`',
-  ),
-  CANARY_EXPECT: setting(
-    pattern,
-    undefined,
-    'a regular expression that the answer must match (`/…/i` for any letter case), for the rule `wrong_answer`; `CANARY_TOKENS` must be enough for it. Also bare',
-    'off',
-  ),
-  CANARY_BUDGET: setting(
-    requestsADay,
-    undefined,
-    'requests that canaries may send to one endpoint in a day of UTC, spread over it; also bare',
-    'one at each run',
-  ),
-  CANARY_IDLE: setting(
-    choice(['ask', 'skip']),
-    'ask',
-    '`skip`: a model that nobody else has used since our last canary is not asked again, so that Ollama lets it leave the memory as if nobody watched; also bare',
-    '`ask`',
-  ),
+  ...OF_CANARIES,
+  ...OF_WORKERS,
   RUNBOOK_URL: setting(link, undefined, 'opened by a tap on the message'),
   DASHBOARD_URL: setting(link, undefined, 'the same, where no runbook is set'),
   MAINTENANCE: setting(maintenance, undefined, 'times of planned work, before those of `MAINTENANCE`'),
@@ -310,7 +264,7 @@ export type RuleEnding = (typeof RULE_ENDINGS)[number]
 /** The per-endpoint variables that mean something for a backend. */
 export function endpointSettings(backend: Backend): EndpointSetting[] {
   const links = ['RUNBOOK_URL', 'DASHBOARD_URL', 'MAINTENANCE', 'PUSH'] as const
-  if (backend === 'heartbeat-check') return ['FLAPS', ...links]
+  if (backend === 'heartbeat-check') return ['SCHEDULE', 'TIMEZONE', 'RUN_LIMIT', 'FLAPS', ...links]
   const tls = ['TLS_CA', 'TLS_CERT', 'TLS_KEY', 'TLS_SKIP_VERIFY', 'PROXY'] as const
   const all = ['BEARER_TOKEN', 'BASIC_AUTH', 'TIMEOUT', 'FLAPS', ...tls, ...links] as const
   if (backend === 'dcgm') return [...all]

@@ -39,10 +39,13 @@ async function readBeat(
 }
 
 /** What the worker said with its last beat; nothing where that cannot be read: then only its time counts. */
-async function lastWords(entry: Listed, store: Store): Promise<Pick<BeatFacts, 'failed' | 'body'>> {
-  if (entry.size !== undefined && PLAIN_SIZES.has(entry.size)) return {}
+async function lastWords(entry: Listed, store: Store): Promise<Pick<BeatFacts, 'failed' | 'body' | 'running'>> {
+  const plain = entry.size === undefined ? undefined : PLAIN_SIZES.get(entry.size)
+  if (plain !== undefined) return plain === 'start' ? { running: 'start' } : {}
   const stored = await store.load(entry.key)
   const beat = stored && fromText(stored.text)
-  const { kind, exit, body } = beat ?? {}
-  return kind === 'fail' ? { failed: defined({ exit, body }) } : defined({ body })
+  const { kind, exit, body, n, of } = beat ?? {}
+  if (kind === 'fail') return { failed: defined({ exit, body }) }
+  const isProgress = kind === 'progress' && n !== undefined && of !== undefined
+  return defined({ body, running: isProgress ? { n, of } : kind === 'start' ? ('start' as const) : undefined })
 }

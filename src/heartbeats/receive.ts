@@ -25,6 +25,8 @@ export interface LastWrite {
   /** Epoch milliseconds. */
   at: number
   beat: Beat
+  /** The last beginning of a run that was written. */
+  startedAt?: number
 }
 
 export interface ReceiveDeps {
@@ -41,7 +43,8 @@ const QUIET = 10_000
 type Sender = Pick<Worker, 'name' | 'interval'>
 
 /**
- * Takes one beat: `/<worker>`, `/<worker>/start`, `/<worker>/fail` or `/<worker>/<exit-code>`, by GET, POST or HEAD.
+ * Takes one beat: `/<worker>`, `/<worker>/start`, `/<worker>/progress/<n>/<of>` (or `progress?n=<n>&of=<of>`),
+ * `/<worker>/fail` or `/<worker>/<exit-code>`, by GET, POST or HEAD.
  * The token is checked first: without it every request gets the same 401, whatever it asks for.
  */
 export async function receive(
@@ -56,13 +59,18 @@ export async function receive(
   if (request.bodyTooLarge || Buffer.byteLength(request.body) > MOST_BODY) {
     return say(413, `the body may have ${MOST_BODY} bytes`)
   }
-  const called = readPath(request.path)
+  const called = readPath(request)
   const worker = config.workers.find(({ name }) => name === called?.worker)
   if (!called || !worker) {
-    return say(404, 'no such worker: the path is /<worker>, /<worker>/start, /<worker>/fail or /<worker>/<exit-code>')
+    return say(
+      404,
+      'no such worker: the path is /<worker>, /<worker>/start, /<worker>/progress/<n>/<of>, /<worker>/fail or /<worker>/<exit-code>',
+    )
   }
   const body = request.body.trim()
-  return write(worker, body === '' ? called.beat : { ...called.beat, body }, deps)
+  // The numbers that stand in a form are said already.
+  const isSaid = body === '' || (called.beat.kind === 'progress' && /^(n|of)=\d+&(n|of)=\d+$/.test(body))
+  return write(worker, isSaid ? called.beat : { ...called.beat, body }, deps)
 }
 
 const PLAIN = { 'content-type': 'text/plain; charset=utf-8' }
@@ -86,22 +94,34 @@ function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-function readPath(path: string): { worker: string; beat: Beat } | undefined {
-  const [, worker, what] = /^\/([a-z0-9-]{1,200})(?:\/(start|fail|\d{1,3}))?\/?$/.exec(path) ?? []
+function readPath({ path, query, body }: BeatRequest): { worker: string; beat: Beat } | undefined {
+  const [, worker, what, done, all] =
+    /^\/([a-z0-9-]{1,200})(?:\/(start|fail|\d{1,3}|progress(?:\/(\d{1,15})\/(\d{1,15}))?))?\/?$/.exec(path) ?? []
   if (worker === undefined) return undefined
   if (what === undefined) return { worker, beat: { kind: 'ok' } }
   if (what === 'start' || what === 'fail') return { worker, beat: { kind: what } }
+  if (what.startsWith('progress')) {
+    const form = new URLSearchParams(body.trim())
+    const [n, of] = [done ?? query.get('n') ?? form.get('n'), all ?? query.get('of') ?? form.get('of')].map(whole)
+    return n === undefined || of === undefined || of === 0 ? undefined : { worker, beat: { kind: 'progress', n, of } }
+  }
   const exit = Number(what)
   if (exit > 255) return undefined
   return { worker, beat: exit === 0 ? { kind: 'ok' } : { kind: 'fail', exit } }
 }
 
+function whole(text: string | null): number | undefined {
+  return text !== null && /^\d{1,15}$/.test(text.trim()) ? Number(text) : undefined
+}
+
 async function write({ name, interval }: Sender, beat: Beat, deps: ReceiveDeps): Promise<BeatAnswer> {
   const last = deps.lastWrites.get(name)
   // A worker that beats every few seconds would look late if ten of them passed between two writes.
-  const quiet = Math.min(QUIET, interval / 2)
-  if (last && !isNews(beat, last) && deps.now - last.at < quiet && deps.now >= last.at) return { status: 204 }
-  const written: LastWrite = { at: deps.now, beat }
+  const quiet = interval > 0 ? Math.min(QUIET, interval / 2) : QUIET
+  if (last && !isNews(beat, last, deps.now - quiet) && deps.now - last.at < quiet && deps.now >= last.at)
+    return { status: 204 }
+  const startedAt = beat.kind === 'start' ? deps.now : last?.startedAt
+  const written: LastWrite = { at: deps.now, beat, ...(startedAt === undefined ? {} : { startedAt }) }
   // Noted before the write, so that beats that come while it is under way do not write too.
   deps.lastWrites.set(name, written)
   try {
@@ -113,8 +133,18 @@ async function write({ name, interval }: Sender, beat: Beat, deps: ReceiveDeps):
   }
 }
 
-/** A change between alive and failed is news at once; the same failure again, in other words, is not, nor is a beginning. */
-function isNews(beat: Beat, last: LastWrite): boolean {
-  const failed = ({ kind }: Beat) => kind === 'fail'
-  return failed(beat) !== failed(last.beat) || beat.exit !== last.beat.exit
+/**
+ * What changes what the worker is in: alive, failed, in a run. The same failure again, in other words, is no news. A run's
+ * end is, once its beginning was written; a beginning is unless one was a moment ago, as of a worker that runs each second.
+ * @param recently epoch milliseconds from which on a beginning was a moment ago.
+ */
+function isNews(beat: Beat, { beat: last, startedAt }: LastWrite, recently: number): boolean {
+  if (beat.exit !== last.exit) return true
+  if (beat.kind === 'start') return last.kind === 'fail' || (last.kind !== 'start' && (startedAt ?? 0) <= recently)
+  return stateOf(beat) !== stateOf(last)
+}
+
+function stateOf({ kind }: Beat): 'failed' | 'running' | 'alive' {
+  if (kind === 'fail') return 'failed'
+  return kind === 'ok' ? 'alive' : 'running'
 }

@@ -9,6 +9,7 @@ import { faultRulesEn } from './en/fault-rules.ts'
 import { hardwareRulesEn } from './en/hardware-rules.ts'
 import { inner, n } from './en/phrases.ts'
 import { serverRulesEn } from './en/server-rules.ts'
+import { workerRulesEn } from './en/worker-rules.ts'
 import { xidsEn } from './en/xids.ts'
 import type { Catalogue, OtherNumbers, Phases } from './texts.ts'
 
@@ -124,7 +125,14 @@ const withDetail = (detail: string | undefined) => (detail === undefined ? '' : 
 
 export const en: Catalogue = {
   format: n,
-  rules: { ...engineRulesEn, ...serverRulesEn, ...canaryRulesEn, ...faultRulesEn, ...hardwareRulesEn },
+  rules: {
+    ...engineRulesEn,
+    ...serverRulesEn,
+    ...canaryRulesEn,
+    ...workerRulesEn,
+    ...faultRulesEn,
+    ...hardwareRulesEn,
+  },
   briefs: briefsEn,
   lots: {
     waiting: 'Queue',

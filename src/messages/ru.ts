@@ -9,6 +9,7 @@ import { faultRulesRu } from './ru/fault-rules.ts'
 import { hardwareRulesRu } from './ru/hardware-rules.ts'
 import { inner, n, times, tokens } from './ru/phrases.ts'
 import { serverRulesRu } from './ru/server-rules.ts'
+import { workerRulesRu } from './ru/worker-rules.ts'
 import { xidsRu } from './ru/xids.ts'
 import type { Catalogue, OtherNumbers, Phases } from './texts.ts'
 
@@ -121,7 +122,14 @@ const withDetail = (detail: string | undefined) => (detail === undefined ? '' : 
 
 export const ru: Catalogue = {
   format: n,
-  rules: { ...engineRulesRu, ...serverRulesRu, ...canaryRulesRu, ...faultRulesRu, ...hardwareRulesRu },
+  rules: {
+    ...engineRulesRu,
+    ...serverRulesRu,
+    ...canaryRulesRu,
+    ...workerRulesRu,
+    ...faultRulesRu,
+    ...hardwareRulesRu,
+  },
   briefs: briefsRu,
   lots: {
     waiting: 'Очередь',

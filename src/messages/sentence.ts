@@ -31,6 +31,7 @@ export function factOf(notification: Notification, catalogue: Catalogue): Fact {
     doubted: signalsOf(notification.doubted, catalogue),
     sources: notification.unread?.slice(0, 3).join(', '),
     beat: notification.beat,
+    run: notification.run,
     answeredBy: notification.answeredBy,
     answer: notification.answer,
     quota: notification.quota,

@@ -36,6 +36,7 @@ export interface Fact {
   /** The sources of endpoints that could not be used, by their addresses. */
   sources?: string
   beat?: Notification['beat']
+  run?: Notification['run']
   /** The model that answered in place of the missing one. */
   answeredBy?: string
   answer?: Notification['answer']

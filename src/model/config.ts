@@ -98,10 +98,32 @@ export interface Endpoint {
   /** Where canaries ask; absent: one token, asked at each run. */
   canary?: CanaryRequest
   /** Heartbeat worker: milliseconds. */
-  beat: { interval: number; grace: number } | undefined
+  beat: ExpectedBeats | undefined
   /** When nothing of it is pushed. */
   maintenance?: readonly MaintenanceWindow[]
 }
+
+/** When a worker is to report. Milliseconds. */
+export interface ExpectedBeats {
+  /** 0 where it has a calendar. */
+  interval: number
+  grace: number
+  schedule?: Schedule
+  /** The longest that a run may last; absent: by those before it. */
+  runLimit?: number
+}
+
+/** A calendar by the clock of a time zone. */
+export interface Schedule {
+  /** As it was written: `0 3 * * *`. */
+  text: string
+  timezone: string
+  /** The last time it was due, at that moment or before. Epoch milliseconds; `undefined`: never. */
+  previous(at: number): number | undefined
+}
+
+/** Handed in by the functions that have workers: the others do not carry the library. */
+export type ReadSchedule = (text: string, timezone: string) => Fallible<{ schedule: Schedule }, { why: string }>
 
 /** A time of planned work. */
 export type MaintenanceWindow =

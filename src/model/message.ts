@@ -11,6 +11,8 @@ export interface Message {
   markdown?: boolean
   /** Beside it, as buttons where a channel has them, the first one first. They carry a token: not for the log. */
   links?: { label: string; url: string }[]
+  /** What one tap does where a channel can send a form itself: POST `body` to `url`. It carries a token: not for the log. */
+  press?: { label: string; url: string; body: string }
   /** Address of a PNG, twice as wide as high, that shows it. It carries a token: not for the log. */
   picture?: string
 }

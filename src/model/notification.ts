@@ -78,10 +78,7 @@ export type CanaryStatus =
   | 'failed' // asked, without a usable answer: the failure says why
 
 export const REFUSALS = ['no-backend', 'own-limit', 'overloaded'] as const
-/**
- * Whose refusal it is: a gateway's that has no backend left, that of our own key's or budget's limit, or a hosted
- * service's that calls itself overloaded.
- */
+/** Whose refusal it is: a gateway's without a backend, that of our own key or budget, or a hosted service's own overload. */
 export type Refusal = (typeof REFUSALS)[number]
 
 /** The endpoint at the moment of the notification: what the message may say about it. Each part only when known. */
@@ -112,6 +109,8 @@ const ALERT_CONTEXT = open({
   kvPerMinute: unchecked<number>(),
   /** Requests a minute that the queue changes by: only while the trend is clear of the noise. */
   waitingPerMinute: unchecked<number>(),
+  /** vLLM's generation, as the names on its page tell: V0 was the only one to 0.7, V1 is the only one from 0.11 on. */
+  engine: unchecked<'v0' | 'v1'>(),
   /** The server's own settings that matter for advice, as published. */
   settings: z.exactOptional(z.record(text, text)),
   /** What came and what finished a second since the trouble began, and what usually comes. */
@@ -155,6 +154,14 @@ export interface Quota {
   of: number
 }
 
+/** How far a worker's run is; since how long it stands there, and how long it still takes at its rate. Milliseconds. */
+export interface RunProgress {
+  n: number
+  of: number
+  stoodFor: number
+  left?: number
+}
+
 const ABOUT_FIELDS = {
   /** `down`: why. */
   failure: z.exactOptional(
@@ -163,6 +170,7 @@ const ABOUT_FIELDS = {
       code: unchecked<string | undefined>(),
       status: unchecked<number | undefined>(),
       detail: unchecked<string | undefined>(),
+      mixed: unchecked<true | undefined>(),
     }),
   ),
   /** `blind`: the signals that are missing, or the model that is not there. */
@@ -205,8 +213,15 @@ const ABOUT_FIELDS = {
       never: z.boolean(),
       failed: unchecked<{ exit?: number; body?: string }>(),
       body: unchecked<string>(),
+      /** By its calendar: the time that nothing came of, by the clock of its zone, and how the calendar is written. */
+      due: unchecked<{ at: string; zone: string; text: string }>(),
+      /** Beats come, but what they count stands still. */
+      stands: unchecked<true>(),
+      progress: unchecked<RunProgress>(),
     }),
   ),
+  /** `overrun`: milliseconds that the run has lasted, what is usual, and its limit. */
+  run: unchecked<{ for: number; usual?: number; limit?: number; progress?: RunProgress } | undefined>(),
 }
 
 /** What an alert was about, beyond its rule: of some rules it makes the headline. */

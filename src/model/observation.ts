@@ -62,6 +62,14 @@ export interface BeatFacts {
   failed?: { exit?: number; body?: string }
   /** Sent with a beat that was no failure. */
   body?: string
+  /** It said that a run begins, or how far it is in it. Absent: it lives, or a run has ended. */
+  running?: 'start' | Progress
+}
+
+/** How far a worker's run is. */
+export interface Progress {
+  n: number
+  of: number
 }
 
 /** What one endpoint answered in this run. */

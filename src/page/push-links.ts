@@ -4,6 +4,7 @@ import type { Notification } from '../model/notification.ts'
 import { actLink, pictureLink } from './links.ts'
 
 const ACT: Record<Language, string> = { en: 'Acknowledge or silence', ru: 'Принять или заглушить' }
+const ACKNOWLEDGE: Record<Language, string> = { en: 'Acknowledge', ru: 'Принять в работу' }
 
 /**
  * A message with the links and the picture of what it tells; as it is, where all of it is over or concerns the watcher
@@ -27,6 +28,7 @@ export function withPageLinks(
     ...message,
     link: message.link ?? act,
     links: [{ label: ACT[language], url: act }],
+    press: { label: ACKNOWLEDGE[language], url: act, body: 'do=acknowledge' },
     // Of what does not answer there is nothing to see.
     ...(lasting[0]?.rule === 'down' ? {} : { picture: pictureLink(page, name, worst, now) }),
   }

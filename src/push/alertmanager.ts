@@ -90,7 +90,9 @@ function requestFor(alerts: readonly PostedAlert[], to: ChannelConfig): PushRequ
 
 /** Labels and beginning are those of the first post, whatever the incident turned into. */
 function alertOf(fact: Notification, push: Push): PostedAlert {
-  const { title, body, priority, link } = push.tell(fact)
+  const { title, body, priority, link, links = [] } = push.tell(fact)
+  // What it is posted with is kept in the state, where no token belongs; and it has silences of its own.
+  const source = links.some(({ url }) => url === link) ? undefined : link
   const before = parseAlert(push.threadOf(fact.incident)?.alert)
   const annotations: Record<string, string> = { summary: title, description: body, priority: String(priority) }
   if (fact.value !== undefined) annotations.value = String(fact.value)
@@ -99,7 +101,7 @@ function alertOf(fact: Notification, push: Push): PostedAlert {
     labels: before?.labels ?? labelsOf(fact, push.functionName),
     annotations,
     startsAt: before?.startsAt ?? new Date(fact.firedAt).toISOString(),
-    ...(link && { generatorURL: link }),
+    ...(source && { generatorURL: source }),
   }
 }
 

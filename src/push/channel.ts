@@ -111,6 +111,12 @@ export function authorization(token: string | undefined): Record<string, string>
   return { authorization: value }
 }
 
+/** What a message opens, each with its words: first what can be done about it, then its own link by the name of its host. */
+export function buttonsOf({ link, links = [] }: Message): { label: string; url: string }[] {
+  const isThere = link === undefined || links.some(({ url }) => url === link)
+  return isThere ? links : [...links, { label: new URL(link).host, url: link }]
+}
+
 /** A path after the one that is there, so that a reverse proxy's sub-path stays; the query goes. */
 export function under(base: string, path: string): URL {
   const url = new URL(base)

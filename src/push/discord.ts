@@ -1,5 +1,7 @@
 import type { ChannelConfig } from '../model/config.ts'
+import type { Message } from '../model/message.ts'
 import {
+  buttonsOf,
   type Channel,
   earlierOf,
   field,
@@ -75,14 +77,25 @@ function addressOf({ url }: ChannelConfig, path: string): string {
 
 function contentOf({ message }: Push): Record<string, unknown> {
   const title = message.title.trim() === '' ? '' : `**${fitEscaped(message.title, MOST_TITLE, marked, sent)}**\n`
-  const link = message.link ? `\n<${message.link}>` : ''
+  const link = linesOf(message)
   const room = MOST - title.length - link.length
   const silent = message.priority < HEARD ? SUPPRESS_NOTIFICATIONS : 0
+  const { picture } = message
   return {
     content: `${title}${fitEscaped(message.body, room, marked, sent)}${link}`,
     allowed_mentions: { parse: [] },
-    flags: SUPPRESS_EMBEDS | silent,
+    // Without it Discord shows previews of addresses in the text; with it, no picture either.
+    flags: (picture === undefined ? SUPPRESS_EMBEDS : 0) | silent,
+    ...(picture !== undefined && { embeds: [{ image: { url: picture } }] }),
   }
+}
+
+/** Only webhooks of applications have buttons. In angle brackets no preview is made of it. */
+function linesOf(message: Message): string {
+  if (message.links === undefined) return message.link ? `\n<${message.link}>` : ''
+  return buttonsOf(message)
+    .map(({ label, url }) => `\n[${label}](<${url}>)`)
+    .join('')
 }
 
 const marked = (character: string) => (/[\\*_~`|<>#[\]@]/.test(character) ? `\\${character}` : character)

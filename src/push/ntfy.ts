@@ -1,10 +1,21 @@
 import { createHash } from 'node:crypto'
-import { authorization, type Channel, earlierOf, field, jsonRequest, type Push, threadWith } from './channel.ts'
+import type { Message } from '../model/message.ts'
+import {
+  authorization,
+  buttonsOf,
+  type Channel,
+  earlierOf,
+  field,
+  jsonRequest,
+  type Push,
+  threadWith,
+} from './channel.ts'
 import { asItIs, bytes, fitEscaped } from './text.ts'
 
 /** Longer becomes an attachment. https://docs.ntfy.sh/publish/#limitations */
 const MOST_BYTES = 4_096
 const MOST_TITLE_BYTES = 250
+const MOST_ACTIONS = 3
 
 /** https://docs.ntfy.sh/publish/#publish-as-json, https://docs.ntfy.sh/publish/#updating-deleting-notifications */
 export const ntfy: Channel = {
@@ -19,6 +30,9 @@ export const ntfy: Channel = {
       priority: priorityOf(message.priority),
       sequence_id: sequenceOf(push),
       ...(message.link && { click: message.link }),
+      ...(message.links && { actions: actionsOf(message) }),
+      // The phone fetches it: the message does not wait for it.
+      ...(message.picture && { attach: message.picture, filename: 'chart.png' }),
     }
     return { request: jsonRequest(server, body, authorization(to.token)) }
   },
@@ -37,6 +51,22 @@ export const ntfy: Channel = {
     thread: 'the same `sequence_id`: the phone shows one notification, brought up to date',
     quiet: 'priority 9–10 → 5, 7–8 → 4, 4–6 → 3, 2–3 → 2, 0–1 → 1',
   },
+}
+
+/** https://docs.ntfy.sh/publish/#action-buttons: the app itself sends what is pressed. */
+function actionsOf(message: Message): Record<string, unknown>[] {
+  const { press } = message
+  const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
+  const once = press && {
+    action: 'http',
+    label: press.label,
+    url: press.url,
+    method: 'POST',
+    headers: form,
+    body: press.body,
+  }
+  const opened = buttonsOf(message).map(({ label, url }) => ({ action: 'view', label, url }))
+  return [...(once ? [once] : []), ...opened].slice(0, MOST_ACTIONS)
 }
 
 /** The topic is the last part of the path; JSON is posted to what comes before it. */

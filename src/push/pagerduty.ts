@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Notification } from '../model/notification.ts'
-import { type Channel, field, jsonRequest, type Push, under } from './channel.ts'
+import { buttonsOf, type Channel, field, jsonRequest, type Push, under } from './channel.ts'
 import { asItIs, fitEscaped, seen } from './text.ts'
 
 /** https://developer.pagerduty.com/docs/events-api-v2/trigger-events/ */
@@ -44,7 +44,8 @@ function keyOf(fact: Notification | undefined): string {
 }
 
 function payloadOf({ message, functionName }: Push, fact: Notification | undefined): Record<string, unknown> {
-  const { title, body, priority, link } = message
+  const { title, body, priority, picture } = message
+  const links = buttonsOf(message).map(({ label, url }) => ({ href: url, text: label }))
   return {
     payload: {
       summary: fitEscaped(title || body, MOST_SUMMARY, asItIs, seen),
@@ -55,7 +56,9 @@ function payloadOf({ message, functionName }: Push, fact: Notification | undefin
       group: functionName,
       custom_details: { message: body },
     },
-    ...(link && { links: [{ href: link, text: new URL(link).host }] }),
+    ...(links.length > 0 && { links }),
+    // It takes no others.
+    ...(picture?.startsWith('https:') && { images: [{ src: picture, alt: title }] }),
   }
 }
 

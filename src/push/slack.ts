@@ -1,6 +1,8 @@
 import type { ChannelConfig } from '../model/config.ts'
+import type { Message } from '../model/message.ts'
 import {
   authorization,
+  buttonsOf,
   type Channel,
   earlierOf,
   field,
@@ -14,14 +16,24 @@ import { asEntity, fitEscaped, joined, sent } from './text.ts'
 
 /** https://api.slack.com/methods/chat.postMessage#truncating; what is longer is cut by Slack in the middle of a word. */
 const MOST = 4_000
+const MOST_LABEL = 75
 
 /** An incoming webhook, whose address is the secret, or a bot (`…/api?channel=C123` with a token), which has threads. */
 export const slack: Channel = {
   together: 'message',
   write(push, to) {
-    const text = fitEscaped(joined(push.message), MOST, asEntity, sent) + linkOf(push.message.link)
+    const { message } = push
+    const text = fitEscaped(joined(message), MOST, asEntity, sent) + (message.links ? '' : linkOf(message.link))
     // Entities are all that a plain text needs; `mrkdwn` would read the marks in a model's name.
-    const content = { text, mrkdwn: false, link_names: false, unfurl_links: false, unfurl_media: false }
+    const attachments = attachmentsOf(message)
+    const content = {
+      text,
+      mrkdwn: false,
+      link_names: false,
+      unfurl_links: false,
+      unfurl_media: false,
+      ...(attachments.length > 0 && { attachments }),
+    }
     const channel = channelOf(to)
     if (channel === undefined) return { request: jsonRequest(to.url, content) }
     const call = (method: string, more: Record<string, unknown>) =>
@@ -29,7 +41,8 @@ export const slack: Channel = {
     const [first] = earlierOf(push)
     if (first === undefined) return { request: call('chat.postMessage', {}) }
     return {
-      before: call('chat.update', { ts: first }),
+      // What is over has nothing to press: an update without attachments would keep those that were there.
+      before: call('chat.update', { ts: first, attachments }),
       request: call('chat.postMessage', { thread_ts: first, ...(isHeard(push) && { reply_broadcast: true }) }),
       anew: call('chat.postMessage', {}),
     }
@@ -61,6 +74,24 @@ function channelOf({ url }: ChannelConfig): string | undefined {
 
 function linkOf(link: string | undefined): string {
   return link ? `\n${link.replace(/[&<>]/g, asEntity)}` : ''
+}
+
+/**
+ * Buttons, and the picture. As attachments: Slack refuses a whole message for an image block that it cannot fetch at
+ * once. https://api.slack.com/reference/messaging/attachments
+ */
+function attachmentsOf(message: Message): Record<string, unknown>[] {
+  if (message.links === undefined) return []
+  const elements = buttonsOf(message).map(({ label, url }) => ({
+    type: 'button',
+    text: { type: 'plain_text', text: label.slice(0, MOST_LABEL) },
+    url,
+  }))
+  const { picture: image_url, title: fallback } = message
+  return [
+    { fallback, blocks: [{ type: 'actions', elements }] },
+    ...(image_url === undefined ? [] : [{ fallback, image_url }]),
+  ]
 }
 
 /** https://api.slack.com/messaging/webhooks#handling_errors */

@@ -1,4 +1,4 @@
-import { type Channel, jsonRequest } from './channel.ts'
+import { buttonsOf, type Channel, jsonRequest } from './channel.ts'
 import { fitEscaped, sent } from './text.ts'
 
 /** 28 KB for the whole card. https://learn.microsoft.com/en-us/microsoftteams/limits-specifications-teams */
@@ -12,13 +12,18 @@ export const teams: Channel = {
     const block = (text: string, more: Record<string, unknown>) => ({ type: 'TextBlock', text, wrap: true, ...more })
     const title = fitEscaped(message.title, MOST_TITLE, marked, sent)
     const body = fitEscaped(message.body, MOST, marked, sent).replaceAll('\n', '\n\n')
+    const buttons = buttonsOf(message)
     const content = {
       $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
       type: 'AdaptiveCard',
       version: '1.4',
-      body: [...(title === '' ? [] : [block(title, { weight: 'Bolder', size: 'Medium' })]), block(body, {})],
-      ...(message.link && {
-        actions: [{ type: 'Action.OpenUrl', title: new URL(message.link).host, url: message.link }],
+      body: [
+        ...(title === '' ? [] : [block(title, { weight: 'Bolder', size: 'Medium' })]),
+        block(body, {}),
+        ...(message.picture ? [{ type: 'Image', url: message.picture, altText: message.title, size: 'Stretch' }] : []),
+      ],
+      ...(buttons.length > 0 && {
+        actions: buttons.map(({ label, url }) => ({ type: 'Action.OpenUrl', title: label, url })),
       }),
       msteams: { width: 'Full' },
     }

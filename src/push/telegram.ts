@@ -1,5 +1,16 @@
 import type { ChannelConfig } from '../model/config.ts'
-import { type Channel, earlierOf, field, type Judgement, jsonRequest, type Push, threadWith, under } from './channel.ts'
+import type { Message } from '../model/message.ts'
+import {
+  buttonsOf,
+  type Channel,
+  earlierOf,
+  field,
+  type Judgement,
+  jsonRequest,
+  type Push,
+  threadWith,
+  under,
+} from './channel.ts'
 import { asEntity, fitEscaped, seen } from './text.ts'
 
 /** Characters after entities were read. https://core.telegram.org/bots/api#sendmessage */
@@ -57,6 +68,7 @@ function refusalOf(words: string, { variables }: ChannelConfig): Judgement {
 
 function contentOf({ message }: Push, to: ChannelConfig): Record<string, unknown> {
   const query = new URL(to.url).searchParams
+  const buttons = buttonsOf(message)
   const thread = query.get('thread')
   const title = message.title.trim() === '' ? '' : `${message.title.slice(0, MOST_TITLE)}`
   const room = MOST - (title === '' ? 0 : title.length + 1)
@@ -68,9 +80,18 @@ function contentOf({ message }: Push, to: ChannelConfig): Record<string, unknown
     text: heading === '' ? body : `<b>${heading}</b>\n${body}`,
     parse_mode: 'HTML',
     disable_notification: message.priority < HEARD,
-    link_preview_options: { is_disabled: true },
-    ...(message.link && {
-      reply_markup: { inline_keyboard: [[{ text: new URL(message.link).host, url: message.link }]] },
+    link_preview_options: previewOf(message),
+    ...(buttons.length > 0 && {
+      reply_markup: { inline_keyboard: buttons.map(({ label, url }) => [{ text: label, url }]) },
     }),
   }
+}
+
+/**
+ * The picture as the message's preview: Telegram fetches it when the message is there. `sendPhoto` would wait for the
+ * picture, fail with it, and cut the text at 1,024 characters.
+ */
+function previewOf({ picture }: Message): Record<string, unknown> {
+  if (picture === undefined) return { is_disabled: true }
+  return { url: picture, prefer_large_media: true, show_above_text: false }
 }

@@ -68,6 +68,8 @@ function bodyOf({ message, functionName, now }: Push, fact: Notification | undef
       title: message.title,
       message: message.body,
       link: message.link,
+      links: message.links,
+      picture: message.picture,
     },
   }
 }

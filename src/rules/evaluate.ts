@@ -29,6 +29,7 @@ import { type Snapshot, takeSnapshot } from './snapshot.ts'
 import { loadsByGroup } from './uneven.ts'
 import { gapNotification, gapsWith, usualInterval } from './watcher.ts'
 import { type Groups, membersByGroup, whyOf } from './why.ts'
+import { notesOfWorker } from './worker-run.ts'
 import { learnFrom, workloadOf } from './workload.ts'
 
 export interface Evaluation {
@@ -187,7 +188,7 @@ function conclude(
   }
   return {
     state,
-    result: resultOf(one, judgement.alerts, firing ? why?.verdict?.kind : undefined),
+    result: resultOf(one, judgement.alerts, firing ? why?.verdict?.kind : undefined, now),
     notifications,
     overtaken,
   }
@@ -203,7 +204,12 @@ function heldBack({ xids, remapped }: EndpointState): Partial<EndpointState> {
   return { xids, ...defined({ remapped }) }
 }
 
-function resultOf(one: Snapshot, alerts: Record<string, Alert>, kind: EndpointResult['verdict']): EndpointResult {
+function resultOf(
+  one: Snapshot,
+  alerts: Record<string, Alert>,
+  kind: EndpointResult['verdict'],
+  now: number,
+): EndpointResult {
   const { observation, derived, after, endpoint } = one
   const phases: Partial<Record<RuleId, Alert['phase']>> = {}
   const subjects: NonNullable<EndpointResult['subjects']> = {}
@@ -213,9 +219,9 @@ function resultOf(one: Snapshot, alerts: Record<string, Alert>, kind: EndpointRe
     if (phases[id] !== 'firing') phases[id] = phase
     if (subject !== undefined) subjects[id] = { ...subjects[id], [subject]: phase }
   }
-  const up = observation.up ?? after.failures === 0
+  const up = isUp(one, alerts)
   const model = after.model ?? endpoint.model
-  const notes = notesOf(one)
+  const notes = notesOf(one, now)
   return {
     name: endpoint.name,
     url: shownUrl(endpoint.url),
@@ -231,12 +237,20 @@ function resultOf(one: Snapshot, alerts: Record<string, Alert>, kind: EndpointRe
   }
 }
 
-function notesOf(one: Snapshot): string[] {
+/** A worker that has not reported, or not in time, is not known to be up. */
+function isUp({ observation, after }: Snapshot, alerts: Record<string, Alert>): boolean {
+  const beat = observation.up === true ? observation.beat : undefined
+  if (beat) return beat.age !== undefined && alerts.heartbeat?.phase !== 'firing'
+  return observation.up ?? after.failures === 0
+}
+
+function notesOf(one: Snapshot, now: number): string[] {
   const { observation, missing, modelMissing, readings, restarted, faults } = one
   const canary = observation.up === false ? undefined : observation.canary
   return [
     ...(missing.length > 0 ? [`missing: ${missing.join(', ')}`] : []),
     ...(modelMissing ? [`model not there: ${modelMissing}`] : []),
+    ...(observation.up === true && observation.beat ? notesOfWorker(one, now) : []),
     ...(restarted ? ['restarted'] : []),
     ...(readings && readings.malformed > 0 ? [`lines that could not be read: ${readings.malformed}`] : []),
     ...(canary && canary.status !== 'answered'

@@ -2,6 +2,7 @@ import { TABLES } from '../backends/backends.ts'
 import type { Backend, BackendTable, ScrapedBackend } from '../model/backend.ts'
 import type { Endpoint } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
+import { causeOf, type Failure } from '../model/failure.ts'
 import type { DerivedSignal } from '../model/notification.ts'
 import type { Observation } from '../model/observation.ts'
 import type { DataFault, HistogramSignal, Readings } from '../model/signals.ts'
@@ -19,6 +20,7 @@ import { missingSignals, seenSignals } from './missing.ts'
 import type { PoolView } from './pool-view.ts'
 import { remappedOf, restartsOf } from './remembered.ts'
 import { type Motion, motionsOf, patienceFor, standOn, WHOLE } from './standstill.ts'
+import { followRun } from './worker-run.ts'
 
 /** One endpoint in one run: what was known before, what it answered, and what follows from both. */
 export interface Snapshot {
@@ -82,7 +84,7 @@ export function takeSnapshot(
     : (observation.unread ?? missingSignals(readings, backend, before.seen, endpoint.rules))
   const stuckSince = stuckFrom(before, readings, memory.restarted ? undefined : last, limitOf('stuck', endpoint), now)
   const beside = besideOf(before.beside, observation.gpu, now)
-  const { failure: _, standing: __, stuckSince: ___, slo: ____, asleepAt: _____, ...kept } = before
+  const { failure: _, standing: __, stuckSince: ___, slo: ____, asleepAt: _____, run: ______, ...kept } = before
   const after: EndpointState = {
     ...kept,
     failures: 0,
@@ -101,6 +103,7 @@ export function takeSnapshot(
     ...restartsOf(before, memory.restarted, readings.startedAt, now),
     ...(readings.model === undefined ? {} : { model: readings.model }),
     ...canaryMemory(observation, before, now),
+    ...(observation.beat && followRun(before, observation.beat, now)),
   }
   const faults = [...readings.faults, ...derived.faults]
   return {
@@ -132,7 +135,7 @@ function withoutReadings(observation: Observation, before: EndpointState, backen
     ...before,
     ...defined({ beside: besideOf(before.beside, observation.gpu, now) }),
     ...(lives ? { failures: 0 } : {}),
-    ...(failed ? { failures: before.failures + 1, failure: observation.failure } : {}),
+    ...(failed ? { failures: before.failures + 1, failure: inItsRow(observation.failure, before) } : {}),
     ...canaryMemory(observation, before, now),
     recent: [...before.recent, [now, null, null] as EndpointState['recent'][number]].slice(-RECENT),
   }
@@ -166,6 +169,13 @@ function canaryMemory(
   const wait = answer.up === true ? answer.readings.gauges.canary_wait?.value : undefined
   const isOverLimit = canary.status === 'busy' || (wait ?? 0) > limitOf('canary', endpoint)
   return defined({ canary: rememberCanary(before, canary, isOverLimit, now) })
+}
+
+/** The last failure, and whether those before it in the row had another cause. */
+function inItsRow(failure: Failure, before: EndpointState): Failure {
+  const earlier = before.failures > 0 ? before.failure : undefined
+  const isMixed = earlier !== undefined && (earlier.mixed === true || causeOf(earlier) !== causeOf(failure))
+  return isMixed ? { ...failure, mixed: true } : failure
 }
 
 /** Requests inside the server, as far as it says. */

@@ -5,6 +5,7 @@ import { FAILURE_KINDS } from '../model/failure.ts'
 import { isNotification, type Notification } from '../model/notification.ts'
 import { BASELINE } from '../signals/baseline.ts'
 import { HISTORY } from '../signals/history.ts'
+import { CANARY_MEMORY, WORKER_RUN } from './asked-and-heard.ts'
 import { INCIDENT, type Incident } from './incident-schema.ts'
 import { migrate } from './migrate.ts'
 import { packed, unpacked } from './packed.ts'
@@ -69,6 +70,7 @@ const ENDPOINT_STATE = z.object({
       code: z.optional(z.string()),
       status: z.optional(z.number()),
       detail: z.optional(z.string()),
+      mixed: z.optional(z.literal(true)),
     }),
   ),
   /** The last good answer. */
@@ -111,16 +113,12 @@ const ENDPOINT_STATE = z.object({
   /** The last time that a process answered which had started before the one that answered last. */
   olderAt: z.optional(time),
   model: z.optional(z.string()),
-  /** Of the canaries sent so far: `CanaryMemory`. */
-  canary: z.optional(
-    z.object({
-      askedAt: time,
-      day: time,
-      requests: count,
-      overLimit: count,
-      leavesAt: z.optional(time),
-    }),
-  ),
+  /** A worker's run that has begun and not ended. */
+  run: z.optional(WORKER_RUN),
+  /** Milliseconds that the worker's last runs took, oldest first. */
+  runTimes: z.optional(z.array(z.number())),
+  /** Of the canaries sent so far. */
+  canary: z.optional(CANARY_MEMORY),
   /** By rule, or `rule@subject`. */
   alerts: z.record(z.string(), ALERT),
   /** By kind: `work`, or the key of the alert that is an incident of its own. */

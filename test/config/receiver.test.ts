@@ -45,8 +45,18 @@ describe('workers', () => {
   test('are the endpoints of the checker', () => {
     const config = configOf('heartbeat-check', LAMBDA, true)
     expect(config.endpoints.map(({ name, url, beat, rules }) => [name, url, beat, rules.map(({ id }) => id)])).toEqual([
-      ['indexer', 'beats/indexer', { interval: 60_000, grace: 30_000 }, ['down', 'blind', 'heartbeat', 'gap']],
-      ['nightly', 'beats/nightly', { interval: 86_400_000, grace: 3_600_000 }, ['down', 'blind', 'heartbeat', 'gap']],
+      [
+        'indexer',
+        'beats/indexer',
+        { interval: 60_000, grace: 30_000 },
+        ['down', 'blind', 'heartbeat', 'overrun', 'gap'],
+      ],
+      [
+        'nightly',
+        'beats/nightly',
+        { interval: 86_400_000, grace: 3_600_000 },
+        ['down', 'blind', 'heartbeat', 'overrun', 'gap'],
+      ],
     ])
   })
 

@@ -40,7 +40,7 @@ const FACTS: Fact[] = [
   { heldBy: 'asleep' },
   { heldBy: 'unhealthy' },
   { sources: 's3://bucket/list.json' },
-  ...([{}, { never: true }, { failed: {} }] as const).map((more) => ({
+  ...([{}, { never: true }, { failed: {} }, { stands: true }] as const).map((more) => ({
     beat: { interval: 1, grace: 1, never: false, ...more },
   })),
 ]

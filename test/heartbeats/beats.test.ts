@@ -50,7 +50,7 @@ describe.each([
       [
         ['alive', { age: 65_000 }, { beat_age: { value: 65 } }],
         ['failed', { age: 60_000, failed: { exit: 3, body: 'no space left' } }, { beat_age: { value: 60 } }],
-        ['begun', { age: 60_000, body: 'run 7' }, { beat_age: { value: 60 } }],
+        ['begun', { age: 60_000, body: 'run 7', running: 'start' }, { beat_age: { value: 60 } }],
         ['unseen', {}, {}],
       ],
     )

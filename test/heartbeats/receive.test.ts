@@ -96,6 +96,7 @@ describe('what a path says', () => {
     ['/indexer/', { kind: 'ok' }],
     ['/indexer/start', { kind: 'start' }],
     ['/indexer/fail', { kind: 'fail' }],
+    ['/indexer/progress/412/1000', { kind: 'progress', n: 412, of: 1000 }],
     ['/indexer/0', { kind: 'ok' }],
     ['/indexer/1', { kind: 'fail', exit: 1 }],
     ['/indexer/255', { kind: 'fail', exit: 255 }],
@@ -189,7 +190,7 @@ describe('how often it writes', () => {
     [
       [
         [0, '/indexer/start', '', true],
-        [1, '/indexer/0', '', false],
+        [1, '/indexer/0', '', true],
         [2, '/indexer/1', '', true],
         [3, '/indexer/2', '', true],
         [4, '/indexer/start', '', true],

@@ -117,10 +117,11 @@ describe('the life of a worker', () => {
         if (path) await beat(path)
         await check()
       }
-      expect(told.map(([second, title]) => [second, title.slice(0, title.indexOf(':'))])).toEqual([
-        [100, first ? '💔 Worker is silent' : '💔 Worker never reported'],
-        [120, '💔 Worker failed'],
-        [180, '✅ Worker reports again'],
+      expect(told.map(([second]) => second)).toEqual([100, 120, 180])
+      expect(told.map(([, title]) => title)).toEqual([
+        expect.stringMatching(first ? /silent/ : /never reported/),
+        expect.stringMatching(/failed/),
+        expect.stringMatching(/^✅/),
       ])
       expect(bodies[2]).toContain('“Worker failed” lasted 1 min')
     }

@@ -67,7 +67,7 @@ receivers: [{ name: own, webhook_configs: [{ url: '${receiver.url}', send_resolv
   afterAll(async () => {
     process?.kill()
     await receiver?.close()
-    if (dir) rmSync(dir, { recursive: true, force: true })
+    if (dir) rmSync(dir, { recursive: true, force: true, maxRetries: 10 })
   })
 
   const shown = async (): Promise<Shown[]> => (await fetch(`${url}/api/v2/alerts`)).json() as Promise<Shown[]>

@@ -7,6 +7,7 @@ import { FAULT_STORIES } from './faults.ts'
 import { HARDWARE_STORIES } from './hardware.ts'
 import { MODEL_STORIES } from './models.ts'
 import { OTHER_STORIES } from './others.ts'
+import { REPORTED_STORIES } from './reported.ts'
 import { SERVER_STORIES } from './servers.ts'
 import { SPEED_STORIES } from './speed.ts'
 import { STANDSTILL_STORIES } from './standstill.ts'
@@ -25,6 +26,7 @@ const STORIES = [
   ...SPEED_STORIES,
   ...WIDENED_STORIES,
   ...MODEL_STORIES,
+  ...REPORTED_STORIES,
 ]
 
 for (const story of STORIES) {

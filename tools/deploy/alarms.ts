@@ -43,15 +43,17 @@ const ALARMS: readonly Alarm[] = [
   },
 ]
 
-/** How many alarms one scheduled function has. */
-export const ALARMS_EACH = ALARMS.length
+/** The receiver has no schedule: that nothing came is what the checker tells. A page that fails is seen by who opens it. */
+export function alarmsOf(name: FunctionName): readonly Alarm[] {
+  if (isScheduled(name)) return ALARMS
+  return name === 'heartbeat-receive' ? ALARMS.filter(({ id }) => id !== 'DidNotRun') : []
+}
 
 /** CloudFormation resources: alarms on the watcher's own life, and the e-mail they go to, where one is given. */
 export function alarmResources(functions: readonly FunctionName[], deployment: Deployment): Record<string, unknown> {
   const { alarmEmail: email } = deployment
-  const scheduled = functions.filter(isScheduled)
-  const alarms = scheduled.flatMap((name) =>
-    ALARMS.map((alarm) => [logicalId(name, alarm), alarmOf(name, alarm, deployment)]),
+  const alarms = functions.flatMap((name) =>
+    alarmsOf(name).map((alarm) => [logicalId(name, alarm), alarmOf(name, alarm, deployment)]),
   )
   const topic = email && {
     AlarmTopic: {

@@ -1,4 +1,4 @@
-import { ALARMS_EACH } from './alarms.ts'
+import { alarmsOf } from './alarms.ts'
 import { shardsOf } from './functions.ts'
 import type { Price, Prices } from './prices.ts'
 import type { Deployment } from './settings.ts'
@@ -30,7 +30,7 @@ export function monthlyCost(functions: readonly FunctionName[], deployment: Depl
   const requests = scheduled.reduce((sum, name) => sum + runsOf(name), 0)
   const seconds = scheduled.reduce((sum, name) => sum + runsOf(name) * secondsOf(name), 0)
   const gigabyteSeconds = (seconds * deployment.memory) / 1024
-  const alarms = scheduled.length * ALARMS_EACH
+  const alarms = functions.reduce((sum, name) => sum + alarmsOf(name).length, 0)
   const hasMetrics = deployment.metrics !== 'off'
   const bytes = RUN.logBytes + (hasMetrics ? RUN.metricBytes : 0)
   return [

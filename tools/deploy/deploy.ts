@@ -7,6 +7,7 @@ import { misspeltIn, unknownWords } from '../../src/config/known-names.ts'
 import { parsePage } from '../../src/config/page.ts'
 import { parseConfig } from '../../src/config/parse.ts'
 import { parseReceiver } from '../../src/config/receiver.ts'
+import { readSchedule } from '../../src/heartbeats/schedule.ts'
 import { type CostLine, monthlyCost } from './cost.ts'
 import { functionsFor, timeoutOf } from './functions.ts'
 import { readPrices } from './prices.ts'
@@ -105,7 +106,7 @@ function problemsOf(names: readonly FunctionName[], env: Variables): string[] {
         ? parsePage(variables, LAMBDA)
         : name === 'heartbeat-receive'
           ? parseReceiver(variables, LAMBDA)
-          : parseConfig(name, variables, LAMBDA)
+          : parseConfig(name, variables, { ...LAMBDA, readSchedule })
     return 'problems' in parsed ? parsed.problems : []
   })
   // A misspelt name is passed to no function, so that none could refuse it.

@@ -1,7 +1,7 @@
 import { BACKENDS } from '../../src/backends/backends.ts'
 import { isChannelVariable } from '../../src/config/channels.ts'
 import { configuredBackends, namingVariables } from '../../src/config/configured.ts'
-import { GENERAL, PER_ENDPOINT, RULE_ENDINGS } from '../../src/config/settings.ts'
+import { BARE_SETTINGS, endpointSettings, GENERAL, PER_ENDPOINT, RULE_ENDINGS } from '../../src/config/settings.ts'
 import { mask } from '../../src/log.ts'
 import { type Backend, prefixOf } from '../../src/model/backend.ts'
 import { RULE_IDS, rulesOf } from '../../src/rules/rules.ts'
@@ -59,6 +59,7 @@ function takenBy(backend: Backend, env: Variables): (variable: string) => boolea
     ),
   )
   for (const rule of rulesOf(backend)) for (const ending of RULE_ENDINGS) shared.add(`${rule.toUpperCase()}_${ending}`)
+  for (const setting of endpointSettings(backend)) if (BARE_SETTINGS.has(setting)) shared.add(setting)
   for (const variable of namingVariables(backend)) shared.add(variable)
   const prefix = `${prefixOf(backend)}_`
   // vLLM and Ollama have variables of their own that begin like ours, keys among them: only our endings are taken.

@@ -184,6 +184,7 @@ export function serversAdvice(): Sample[] {
     one('llamacpp', 'down', down('http', 400), {}),
     one('openai', 'blind', { modelMissing: 'qwen3-8b' }, {}),
     one('vllm', 'kv_cache', { value: 0.95 }, { numbers: { running: 0, kv_cache: 0.95 } }),
+    one('vllm', 'kv_cache', { value: 0.95 }, { settings: { kv_cache_memory_bytes: '20000000000' } }),
     one('vllm', 'restarts', { value: 4, alternates: true }, {}),
     one('ollama', 'canary', { value: 7 }, { canary: { status: 'not-loaded' } }),
     one('ollama', 'canary', { value: 7 }, { canary: { status: 'skipped' } }),

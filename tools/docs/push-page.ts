@@ -59,6 +59,22 @@ every \`PUSH_<NAME>\` and its token lie in the parameter store.
 
 Priorities go from 0 to 10: each rule has one (\`docs/rules.md\`), \`<RULE>_PRIORITY\` changes it, an end has 4.
 
+## Links and pictures
+
+With \`PAGE_URL\` and \`PAGE_SECRET\` each push of what lasts carries the link where it can be acknowledged or silenced, and the
+chart of its signal. Channels fetch the picture when the message is there: none waits for it, or fails with it.
+
+| service | links | picture |
+| --- | --- | --- |
+| notifly, gotify | a tap opens it; with a runbook the link stands in the text | \`bigImageUrl\` of the notification |
+| ntfy | buttons: acknowledge with one tap, open, runbook | attachment |
+| telegram, teams | buttons | preview of the message; image of the card |
+| slack | buttons | attachment |
+| discord | named links in the text | embed |
+| pagerduty | links of the incident | image, https alone |
+| alertmanager | the runbook alone: what it is posted lies in the state, where no token belongs, and it has silences of its own | – |
+| webhook | \`links\` | \`picture\` |
+
 ## One incident, one thread
 
 What a service answered (the id of the message) is kept in the state while the incident lasts. What became worse, a reminder

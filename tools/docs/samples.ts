@@ -322,6 +322,26 @@ function engines(): Sample[] {
       ],
     },
     {
+      name: 'prefix caching switched off: V0',
+      notifications: [
+        notification('prefix_hits', {
+          value: 1,
+          usual: 0.34,
+          context: context({ engine: 'v0', settings: { enable_prefix_caching: 'False' } }),
+        }),
+      ],
+    },
+    {
+      name: 'prefix caching switched off: V1',
+      notifications: [
+        notification('prefix_hits', {
+          value: 1,
+          usual: 0.34,
+          context: context({ engine: 'v1', settings: { enable_prefix_caching: 'False' } }),
+        }),
+      ],
+    },
+    {
       name: 'throughput: something broke',
       notifications: [notification('throughput', { value: 0.65, usual: 1200, context: slow })],
     },
@@ -801,6 +821,47 @@ function beats(): Sample[] {
           beat: { ...beat, age: 5_000, failed: { exit: 3, body: 'disk full\nat /data' } },
         }),
       ],
+    },
+    {
+      name: 'heartbeat: by its calendar',
+      notifications: [
+        notification('heartbeat', {
+          ...at,
+          beat: {
+            ...beat,
+            grace: 60 * MINUTE,
+            age: 25 * 60 * MINUTE,
+            due: { at: '03:00', zone: 'Europe/Berlin', text: '0 3 * * *' },
+          },
+        }),
+      ],
+    },
+    {
+      name: 'heartbeat: stands still',
+      notifications: [
+        notification('heartbeat', {
+          ...at,
+          beat: { ...beat, age: 4_000, stands: true, progress: { n: 412, of: 1_000, stoodFor: 25 * MINUTE } },
+        }),
+      ],
+    },
+    {
+      name: 'overrun',
+      notifications: [
+        notification('overrun', {
+          ...at,
+          run: {
+            for: 190 * MINUTE,
+            usual: 50 * MINUTE,
+            limit: 150 * MINUTE,
+            progress: { n: 412, of: 1_000, stoodFor: 20_000, left: 240 * MINUTE },
+          },
+        }),
+      ],
+    },
+    {
+      name: 'overrun: by its limit, without a word of progress',
+      notifications: [notification('overrun', { ...at, run: { for: 121 * MINUTE, limit: 120 * MINUTE } })],
     },
     {
       name: 'heartbeat: over',

@@ -1,6 +1,7 @@
 import { formatDuration } from '../../src/config/duration.ts'
 import { clearOf, limitOf } from '../../src/config/limits.ts'
-import { CHANNEL, GENERAL, NAMING, PER_ENDPOINT, type Setting } from '../../src/config/settings.ts'
+import type { Setting } from '../../src/config/setting.ts'
+import { CHANNEL, GENERAL, NAMING, PER_ENDPOINT } from '../../src/config/settings.ts'
 import { UNITS } from '../../src/config/units.ts'
 import { backendsOf, RULE_IDS, specOf } from '../../src/rules/rules.ts'
 
@@ -8,16 +9,13 @@ import { backendsOf, RULE_IDS, specOf } from '../../src/rules/rules.ts'
 export const FIRST = [
   '<BACKEND>_ENDPOINTS',
   '<BACKEND>_TARGETS',
-  'METRICS_URL',
   'OLLAMA_URL',
   'HEARTBEAT_WORKERS',
   '<BACKEND>_MODEL',
   '<BACKEND>_BEARER_TOKEN',
-  '<BACKEND>_BASIC_AUTH',
   '<BACKEND>_TIMEOUT',
   '<RULE>_LIMIT',
   '<RULE>_FOR',
-  '<RULE>_REPEAT',
   '<RULE>_PRIORITY',
   'NOTIFLY_URL',
   'NOTIFLY_TOKEN',
@@ -29,7 +27,6 @@ export const FIRST = [
   'STATE_DIR',
   'S3_ENDPOINT',
   'PING_URL',
-  'HTTP_PROXY',
   'HTTPS_PROXY',
   'NO_PROXY',
   'TLS_CA',

@@ -106,12 +106,6 @@ export const serverRulesEn = {
     ...measured('Model had to be loaded', 'Model stays loaded', 'Loading the model took', n.seconds),
     todo: () => 'Raise OLLAMA_KEEP_ALIVE so that the model stays loaded between requests.',
   },
-  heartbeat: {
-    headline: heartbeatHeadline,
-    now: heartbeat,
-    over: 'Worker reports again',
-    todo: lookAtWorker,
-  },
   gap: {
     headline: () => 'Not watched for a while',
     now: gap,
@@ -137,7 +131,8 @@ function down(fact: Fact): string {
       ? 'No usable answer'
       : `No usable answer ${n.count(fact.value)} ${n.plural(fact.value, { one: 'time', other: 'times' })} in a row`
   if (!fact.failure) return `${tries}.`
-  return `${tries}: ${failuresEn[fact.failure.kind].words(fact.failure, CANARIES.includes(fact.backend))}.`
+  const last = fact.failure.mixed ? ', the last time' : ''
+  return `${tries}${last}: ${failuresEn[fact.failure.kind].words(fact.failure, CANARIES.includes(fact.backend))}.`
 }
 
 function blind({ missing, answeredBy, signals, doubted, sources }: Fact): string {
@@ -152,24 +147,6 @@ function blind({ missing, answeredBy, signals, doubted, sources }: Fact): string
   ].filter((part) => part !== undefined)
   if (parts.length > 0) return `The server answers, but ${parts.join('; it ')}. Rules on them see nothing.`
   return 'The server answers, but numbers that the rules need are missing.'
-}
-
-function heartbeat({ beat }: Fact): string {
-  if (!beat) return 'No beat came in time.'
-  const due = `expected every ${n.lasted(beat.interval)}, with ${n.lasted(beat.grace)} of grace`
-  if (beat.failed) {
-    const code = beat.failed.exit
-    return code === undefined ? 'The worker reported a failure.' : `The worker reported a failure, exit code ${code}.`
-  }
-  if (beat.never) return `No beat ever came (${due}).`
-  return beat.age === undefined
-    ? `No beat came in time (${due}).`
-    : `The last beat came ${n.lasted(beat.age)} ago (${due}).`
-}
-
-function heartbeatHeadline({ beat }: Fact): string {
-  if (beat?.failed) return 'Worker failed'
-  return beat?.never ? 'Worker never reported' : 'Worker is silent'
 }
 
 function gap({ gap: span, from, to }: Fact): string {
@@ -192,11 +169,4 @@ function whatIsMissing({ missing, signals, doubted, sources, variables }: Fact):
   return doubted !== undefined && signals === undefined
     ? 'Look for NaN, values out of range and old timestamps on the metrics page; a restart of the exporter often helps.'
     : 'Was the server upgraded, or is this another port? npm run doctor tells what is missing.'
-}
-
-function lookAtWorker({ beat }: Fact): string {
-  if (beat?.failed) return "Look at the worker's own log."
-  return beat?.never
-    ? 'Does the worker send to the right address, with the right name and token?'
-    : 'Is the worker alive, and can it reach the receiver?'
 }

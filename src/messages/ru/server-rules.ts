@@ -114,12 +114,6 @@ export const serverRulesRu = {
     ...measured('Модель пришлось загружать', 'Модель снова остаётся в памяти', 'Загрузка модели заняла', n.seconds),
     todo: () => 'Поднимите OLLAMA_KEEP_ALIVE, чтобы модель не выгружалась между запросами.',
   },
-  heartbeat: {
-    headline: heartbeatHeadline,
-    now: heartbeat,
-    over: 'Воркер снова на связи',
-    todo: lookAtWorker,
-  },
   gap: {
     headline: () => 'Мониторинг не работал',
     now: gap,
@@ -145,8 +139,9 @@ function down(fact: Fact): string {
     value === undefined
       ? 'Нет нормального ответа'
       : `${n.count(value)} ${n.plural(value, { one: 'проверка', few: 'проверки', many: 'проверок', other: 'проверки' })} подряд без нормального ответа`
+  const last = failure?.mixed ? ', в последний раз' : ''
   return failure
-    ? `${tries}: ${failuresRu[failure.kind].words(failure, CANARIES.includes(fact.backend))}.`
+    ? `${tries}${last}: ${failuresRu[failure.kind].words(failure, CANARIES.includes(fact.backend))}.`
     : `${tries}.`
 }
 
@@ -162,24 +157,6 @@ function blind({ missing, answeredBy, signals, doubted, sources }: Fact): string
   ].filter((part) => part !== undefined)
   if (parts.length > 0) return `Сервер отвечает, но ${parts.join('; ')}. Правила по ним ничего не видят.`
   return 'Сервер отвечает, но чисел, нужных правилам, нет.'
-}
-
-function heartbeat({ beat }: Fact): string {
-  if (!beat) return 'Сигнал не пришёл вовремя.'
-  const due = `период ${n.lasted(beat.interval)}, запас ${n.lasted(beat.grace)}`
-  if (beat.failed) {
-    const code = beat.failed.exit
-    return code === undefined ? 'Воркер сам сообщил о сбое.' : `Воркер сам сообщил о сбое, код завершения ${code}.`
-  }
-  if (beat.never) return `Ни одного сигнала ещё не было (${due}).`
-  return beat.age === undefined
-    ? `Сигнал не пришёл вовремя (${due}).`
-    : `Последний сигнал был ${n.lasted(beat.age)} назад (${due}).`
-}
-
-function heartbeatHeadline({ beat }: Fact): string {
-  if (beat?.failed) return 'Воркер сообщил о сбое'
-  return beat?.never ? 'Воркер ни разу не отметился' : 'Воркер молчит'
 }
 
 function silence({ silence: what, to }: Fact): string {
@@ -202,9 +179,4 @@ function whatIsMissing({ missing, signals, doubted, sources, variables }: Fact):
   return doubted !== undefined && signals === undefined
     ? 'Поищите на странице метрик NaN, значения вне границ и старые метки времени; часто помогает перезапуск экспортёра.'
     : 'Сервер обновили или это другой порт? Чего не хватает, покажет npm run doctor.'
-}
-
-function lookAtWorker({ beat }: Fact): string {
-  if (beat?.failed) return 'Смотрите лог самого воркера.'
-  return beat?.never ? 'Верны ли у воркера адрес, имя и токен?' : 'Жив ли воркер и доступен ли ему приёмник?'
 }

@@ -1,0 +1,25 @@
+import * as z from 'zod/mini'
+
+const time = z.number().check(z.int())
+const count = z.number().check(z.int(), z.nonnegative())
+
+/** Of the canaries sent so far: `CanaryMemory` of the model. */
+export const CANARY_MEMORY = z.object({
+  askedAt: time,
+  day: time,
+  requests: count,
+  overLimit: count,
+  leavesAt: z.optional(time),
+})
+
+/** A worker's run that has begun and not ended, with how far it said that it was. */
+export const WORKER_RUN = z.object({
+  startedAt: time,
+  /** The last progress, of how many, and since when it stands there. */
+  n: z.optional(z.number()),
+  of: z.optional(z.number()),
+  movedAt: z.optional(time),
+  /** The first progress of this run: the rate is counted from it. */
+  firstN: z.optional(z.number()),
+  firstAt: z.optional(time),
+})
