@@ -189,7 +189,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in a browser (skipped where Chromium is 
     const asIs = ask
     ask = (path, request) => asIs(path, { ...request, now: story.clock.now() })
     await page.goto(statusLink(base()))
-    expect(await page.textContent('main')).toContain('Trouble at')
+    expect(await page.textContent('body')).toContain('Trouble at')
     await page.screenshot({ path: join(PICTURES, 'page.png') })
     await page.setViewportSize({ width: 420, height: 400 })
     await page.goto('about:blank')
