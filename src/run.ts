@@ -13,7 +13,7 @@ import { logAnswers, logDecisions, logRun, logWarnings } from './report/run-log.
 import type { Evaluation } from './rules/evaluate.ts'
 import { evaluateWithSilences } from './rules/silences.ts'
 import { inSpan, withSaveSpans } from './span.ts'
-import { type Opened, openRun, saveDecision, saveSettled } from './state/commit.ts'
+import { type Opened, openRun, type StateCodec, saveDecision, saveSettled } from './state/commit.ts'
 import { legsOf } from './state/legs.ts'
 import { claimDue, type Due } from './state/outbox.ts'
 import { endpointOf, type Outgoing, type State } from './state/schema.ts'
@@ -42,6 +42,8 @@ export interface RunOptions {
   deadline: number
   /** The real network unless another is given. */
   network?: Network
+  /** JSON text in the store unless told. */
+  codec?: StateCodec
 }
 
 export interface RunReport {
@@ -104,7 +106,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
 async function runOnce(given: RunOptions & { network: Network; id: string; now: number }): Promise<RunReport> {
   const { io, tick, deadline, network, id, now } = given
   const { backend, shard } = given.config
-  const commit = { store: io.store, backend, shard, now, tick, id }
+  const commit = { store: io.store, codec: given.codec, backend, shard, now, tick, id }
   const opened = await inSpan(io.trace, 'load', {}, () => openRun({ ...commit, dryRun: given.dryRun === true }))
   if (opened.kind !== 'open') return passedOver(opened.kind, given, now)
   const found = await discover(given.config, opened.state.targets ?? {}, { load: network.load ?? load, log: io.log })
@@ -143,9 +145,9 @@ async function runOnce(given: RunOptions & { network: Network; id: string; now: 
 
 /** Each push is a step of the trace; one that did not arrive says why. */
 function withSpans(send: Network['push'], { trace }: IO): Network['push'] {
-  return (...given) =>
-    inSpan(trace, 'push', {}, async (span) => {
-      const outcome = await send(...given)
+  return (what, to, options) =>
+    inSpan(trace, 'push', { 'queuebell.channel': to.name }, async (span) => {
+      const outcome = await send(what, to, options)
       if (outcome.kind !== 'delivered') span?.fail(outcome.status === undefined ? outcome.kind : String(outcome.status))
       return outcome
     })

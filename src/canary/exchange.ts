@@ -51,13 +51,16 @@ interface Exchange {
 }
 
 /** The headers of every request of one canary. */
-export function headersOf(endpoint: Endpoint, requestId: string): Record<string, string> {
+export function headersOf(
+  endpoint: Endpoint,
+  { requestId, traceparent }: Pick<CanaryOptions, 'requestId' | 'traceparent'>,
+): Record<string, string> {
   return {
     'user-agent': 'queuebell',
     // A proxy that compresses a stream also gathers it, and the first token would wait for the last.
     'accept-encoding': 'identity',
     'x-request-id': requestId,
-    ...defined({ authorization: endpoint.authorization }),
+    ...defined({ authorization: endpoint.authorization, traceparent }),
   }
 }
 

@@ -198,7 +198,7 @@ function ask(asking: Asking, path: string, body?: unknown): Promise<Response> {
   return exchange({
     url: below(asking.endpoint.url, path),
     body,
-    headers: headersOf(asking.endpoint, asking.options.requestId),
+    headers: headersOf(asking.endpoint, asking.options),
     signal: asking.signal,
     dispatcher: asking.options.dispatcher,
   })

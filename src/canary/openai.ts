@@ -48,7 +48,7 @@ function ask(asking: Asking, path: string, body: unknown): Promise<Response> {
     url: below(openaiBase(endpoint.url), path),
     body,
     headers: {
-      ...headersOf(endpoint, options.requestId),
+      ...headersOf(endpoint, options),
       traceparent: options.traceparent ?? traceparent(options.requestId),
       accept: 'text/event-stream',
     },
@@ -119,7 +119,7 @@ async function anotherModel(asking: Asking, answered: string): Promise<string | 
 async function modelsText(asking: Asking): Promise<string | undefined> {
   const response = await exchange({
     url: below(openaiBase(asking.endpoint.url), 'v1/models'),
-    headers: headersOf(asking.endpoint, asking.options.requestId),
+    headers: headersOf(asking.endpoint, asking.options),
     signal: asking.signal,
     dispatcher: asking.options.dispatcher,
   })

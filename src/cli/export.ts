@@ -1,4 +1,5 @@
-import { BACKENDS, TABLES } from '../backends/backends.ts'
+import { TABLES } from '../backends/backends.ts'
+import { configuredBackends } from '../config/configured.ts'
 import { parseConfig } from '../config/parse.ts'
 import { grafanaDashboard } from '../export/grafana.ts'
 import { prometheusRules } from '../export/prometheus-rules.ts'
@@ -36,14 +37,21 @@ export function exportCommand(
 }
 
 function configured(): Backend[] {
-  const found = BACKENDS.filter((backend) => backend in TABLES && process.env[`${prefixOf(backend)}_ENDPOINTS`])
+  const found = configuredBackends(process.env).filter(isScraped)
   return found.length > 0 ? found : ['vllm']
 }
 
+function isScraped(backend: Backend): boolean {
+  return backend in TABLES
+}
+
+/** Rules hold for every target of a Prometheus: where no endpoint is configured, the limits are those of any. */
 function configOf(backend: Backend): Config {
-  if (!(backend in TABLES))
+  if (!isScraped(backend))
     throw new ConfigError([`${backend}: is asked by requests of ours, and Prometheus has nothing of it`])
-  const parsed = parseConfig(backend, process.env, { lambda: false })
+  const isNamed = configuredBackends(process.env).includes(backend)
+  const any = isNamed ? {} : { [`${prefixOf(backend)}_ENDPOINTS`]: 'any=http://any.invalid' }
+  const parsed = parseConfig(backend, { ...process.env, ...any }, { lambda: false })
   if (!parsed.ok) throw new ConfigError(parsed.problems)
   return parsed.config
 }

@@ -118,10 +118,7 @@ export type CanaryStatus =
   | 'failed' // asked, without a usable answer: the failure says why
 
 export const REFUSALS = ['no-backend', 'own-limit', 'overloaded'] as const
-/**
- * Whose refusal it is: a gateway's that has no backend left, that of our own key's or budget's limit, or a hosted
- * service's that calls itself overloaded.
- */
+/** Whose refusal it is: a gateway's without a backend, that of our own key or budget, or a hosted service's own overload. */
 export type Refusal = (typeof REFUSALS)[number]
 
 /** The endpoint at the moment of the notification: what the message may say about it. Each part only when known. */
@@ -152,6 +149,8 @@ const ALERT_CONTEXT = open({
   kvPerMinute: unchecked<number>(),
   /** Requests a minute that the queue changes by: only while the trend is clear of the noise. */
   waitingPerMinute: unchecked<number>(),
+  /** vLLM's generation, as the names on its page tell: V0 was the only one to 0.7, V1 is the only one from 0.11 on. */
+  engine: unchecked<'v0' | 'v1'>(),
   /** The server's own settings that matter for advice, as published. */
   settings: z.exactOptional(z.record(text, text)),
   /** GPUs beside this server, where an exporter was named: the busiest. */
@@ -203,6 +202,7 @@ const ABOUT_FIELDS = {
       code: unchecked<string | undefined>(),
       status: unchecked<number | undefined>(),
       detail: unchecked<string | undefined>(),
+      mixed: unchecked<true | undefined>(),
     }),
   ),
   /** `blind`: the signals that are missing, or the model that is not there. */

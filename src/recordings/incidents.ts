@@ -70,8 +70,9 @@ export function createIncidentBook(): IncidentBook {
   }
 }
 
+/** An endpoint that is down and thereby leaves its group without a replica is one trouble, and told in one message. */
 function keyOf(endpoint: string, alert: string): string {
-  return `${endpoint}|${kindOf(alert)}`
+  return `${endpoint}|${kindOf(alert === 'pool' ? 'down' : alert)}`
 }
 
 function grouped(alerts: readonly string[], key: (alert: string) => string): Map<string, string[]> {

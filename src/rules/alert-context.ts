@@ -30,7 +30,7 @@ const SHOWN: readonly DerivedSignal[] = [
   'observer_degraded',
 ]
 const SETTINGS =
-  /^(num_gpu_blocks|block_size|gpu_memory_utilization|enable_prefix_caching|max_num_seqs|cache_dtype|cpu_offload_gb)$/
+  /^(num_gpu_blocks|block_size|gpu_memory_utilization|enable_prefix_caching|kv_cache_memory_bytes|max_num_seqs|cache_dtype|cpu_offload_gb)$/
 /** A trend is told only while it continues and a straight line explains this much of it over this many runs; a step is not a trend. */
 const TREND_FIT = 0.8
 const TREND_RUNS = 5
@@ -82,9 +82,18 @@ export function alertContextOf(
       after.recent.map(([at, , kv]) => [at, kv]),
     ),
     ...(Object.keys(settings).length > 0 ? { settings } : {}),
+    ...generationOf(snapshot),
     ...gpuOf(snapshot),
     ...(canary ? { canary } : {}),
   }
+}
+
+/** V1 counts prefix tokens and, from 0.9.2 on, calls its cache otherwise; V0 does neither. */
+function generationOf({ backend, readings }: Snapshot): Partial<AlertContext> {
+  const { kv_cache: cache = '', prefix_queries: queries } = readings?.sources ?? {}
+  if (backend !== 'vllm') return {}
+  if (queries !== undefined || cache.endsWith('kv_cache_usage_perc')) return { engine: 'v1' }
+  return cache.endsWith('gpu_cache_usage_perc') ? { engine: 'v0' } : {}
 }
 
 /** A gateway may call an upstream neither healthy nor gone. */

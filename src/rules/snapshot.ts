@@ -2,6 +2,7 @@ import { TABLES } from '../backends/backends.ts'
 import type { Backend, BackendTable, ScrapedBackend } from '../model/backend.ts'
 import type { Endpoint } from '../model/config.ts'
 import { defined } from '../model/defined.ts'
+import { causeOf, type Failure } from '../model/failure.ts'
 import type { DerivedSignal } from '../model/notification.ts'
 import type { Observation } from '../model/observation.ts'
 import type { DataFault, HistogramSignal, Readings } from '../model/signals.ts'
@@ -130,7 +131,7 @@ function withoutReadings(observation: Observation, before: EndpointState, backen
   const after: EndpointState = {
     ...before,
     ...(lives ? { failures: 0 } : {}),
-    ...(failed ? { failures: before.failures + 1, failure: observation.failure } : {}),
+    ...(failed ? { failures: before.failures + 1, failure: inItsRow(observation.failure, before) } : {}),
     ...canaryMemory(observation, before, now),
     recent: [...before.recent, [now, null, null] as EndpointState['recent'][number]].slice(-RECENT),
   }
@@ -164,6 +165,13 @@ function canaryMemory(
   const wait = answer.up === true ? answer.readings.gauges.canary_wait?.value : undefined
   const isOverLimit = canary.status === 'busy' || (wait ?? 0) > limitOf('canary', endpoint)
   return defined({ canary: rememberCanary(before, canary, isOverLimit, now) })
+}
+
+/** The last failure, and whether those before it in the row had another cause. */
+function inItsRow(failure: Failure, before: EndpointState): Failure {
+  const earlier = before.failures > 0 ? before.failure : undefined
+  const isMixed = earlier !== undefined && (earlier.mixed === true || causeOf(earlier) !== causeOf(failure))
+  return isMixed ? { ...failure, mixed: true } : failure
 }
 
 /** Requests inside the server, as far as it says. */

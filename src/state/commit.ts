@@ -18,9 +18,19 @@ export interface Opened {
 
 export type PassedOver = { kind: 'duplicate' | 'superseded' }
 
+/** How a state becomes the text that a store keeps, and back. */
+export interface StateCodec {
+  read(text: string): ReadState
+  write(state: State): string
+}
+
+const JSON_TEXT: StateCodec = { read: readState, write: writeState }
+
 /** What one run commits its state with. */
 interface Commit {
   store: Store
+  /** JSON text unless told. */
+  codec?: StateCodec | undefined
   backend: Backend
   /** Absent: the function is not divided. */
   shard?: Shard | undefined
@@ -58,7 +68,7 @@ function passOver(state: State, { tick, now }: Commit): PassedOver | undefined {
 async function open(commit: Commit & { dryRun: boolean }): Promise<Opened> {
   const { store, now } = commit
   const key = stateKey(commit.backend, commit.shard)
-  const { stored, read } = await readTwice(store, key)
+  const { stored, read } = await readTwice(commit, key)
   if (!stored) return { kind: 'open', state: emptyState(), version: undefined }
   switch (read.kind) {
     case 'state':
@@ -78,10 +88,10 @@ async function open(commit: Commit & { dryRun: boolean }): Promise<Opened> {
 type Read = { stored: undefined; read?: undefined } | { stored: Stored; read: ReadState }
 
 /** What looks broken is read once more: half an answer, or a page from something in between, is not the object. */
-async function readTwice(store: Store, key: string): Promise<Read> {
+async function readTwice({ store, codec = JSON_TEXT }: Commit, key: string): Promise<Read> {
   const read = async (): Promise<Read> => {
     const stored = await store.load(key)
-    return stored ? { stored, read: readState(stored.text) } : { stored: undefined }
+    return stored ? { stored, read: codec.read(stored.text) } : { stored: undefined }
   }
   const first = await read()
   return first.read?.kind === 'broken' ? read() : first
@@ -141,7 +151,8 @@ type Tried = { kind: 'saved'; state: State; version: Version } | { kind: 'confli
 
 /** One compare-and-swap, and what came of it when its answer was lost. */
 async function trySave(from: Opened, state: State, commit: Commit & { id: string }): Promise<Tried> {
-  const text = writeState(state)
+  const { codec = JSON_TEXT } = commit
+  const text = codec.write(state)
   const save = () => commit.store.save(stateKey(commit.backend, commit.shard), text, from.version)
   let saved: Saved
   try {
@@ -179,11 +190,12 @@ export async function saveSettled(
   { deliveries, reposted }: { deliveries: readonly Delivery[]; reposted: readonly Reposted[] },
   commit: Commit & { id: string },
 ): Promise<State> {
+  const { codec = JSON_TEXT } = commit
   let current: { state: State; version: Version | undefined } = from
   for (let tries = 1; ; tries += 1) {
     const state = countReposted(settle(current.state, deliveries, commit.now, commit.id), reposted)
     try {
-      const saved = await commit.store.save(stateKey(commit.backend, commit.shard), writeState(state), current.version)
+      const saved = await commit.store.save(stateKey(commit.backend, commit.shard), codec.write(state), current.version)
       if (saved !== 'conflict') return state
       if (tries >= SETTLE_TRIES)
         throw new StoreError(

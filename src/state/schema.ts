@@ -111,6 +111,7 @@ const ENDPOINT_STATE = z.object({
       code: z.optional(z.string()),
       status: z.optional(z.number()),
       detail: z.optional(z.string()),
+      mixed: z.optional(z.literal(true)),
     }),
   ),
   /** The last good answer. */

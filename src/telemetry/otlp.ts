@@ -9,8 +9,8 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import type { RunResult } from '../model/result.ts'
 import type { Span, SpanAttributes } from '../model/span.ts'
 import { recordResult } from './metrics.ts'
-import type { RunTelemetry } from './run-telemetry.ts'
-import type { Exporter, TelemetrySettings } from './settings.ts'
+import type { RunTelemetry, StartRun } from './run-telemetry.ts'
+import { type Exporter, type TelemetrySettings, telemetrySettings } from './settings.ts'
 
 /** Spans of one run at most: a run may have some thousand endpoints. */
 const MOST_SPANS = 20_000
@@ -19,8 +19,14 @@ const NEVER = 2 ** 30
 /** Below what a run waits for, so that a failure is known before it goes on. Milliseconds. */
 const TIMEOUT = 800
 
+export const startRun: StartRun = (env, name, warn) => {
+  const settings = telemetrySettings(env)
+  for (const warning of settings?.warnings ?? []) warn(warning)
+  return settings && (settings.traces || settings.metrics) ? startWith(settings, name) : undefined
+}
+
 /** Providers of its own for each run: a function may be frozen right after it, and a gauge says nothing of the next run. */
-export function startRun(settings: TelemetrySettings, name: string): RunTelemetry {
+function startWith(settings: TelemetrySettings, name: string): RunTelemetry {
   const resource = resourceFromAttributes(settings.attributes)
   const failures = new Set<string>()
   const traces = settings.traces && openTraces(settings.traces, resource, failures)

@@ -1,6 +1,5 @@
 import type { RunResult } from '../model/result.ts'
 import type { Span } from '../model/span.ts'
-import type { TelemetrySettings } from './settings.ts'
 
 /** One run's trace and metrics on their way to a collector. */
 export interface RunTelemetry {
@@ -11,4 +10,13 @@ export interface RunTelemetry {
   flush(ms: number): Promise<string | undefined>
 }
 
-export type StartRun = (settings: TelemetrySettings, name: string) => RunTelemetry
+/**
+ * @param env with OpenTelemetry's own variables.
+ * @param warn told of each that cannot be followed.
+ * @returns `undefined` where they switch all off.
+ */
+export type StartRun = (
+  env: Readonly<Record<string, string | undefined>>,
+  name: string,
+  warn: (text: string) => void,
+) => RunTelemetry | undefined

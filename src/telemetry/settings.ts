@@ -19,14 +19,14 @@ export interface TelemetrySettings {
 
 /**
  * Reads OpenTelemetry's variables: https://opentelemetry.io/docs/specs/otel/protocol/exporter/
- * @returns `undefined` where no collector is named, or all is switched off.
+ * @returns `undefined` where no collector is named, or all is switched off; warnings alone where its address is none.
  */
 export function telemetrySettings(env: Variables): TelemetrySettings | undefined {
   if (env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true') return undefined
   const warnings: string[] = []
   const traces = env.OTEL_TRACES_EXPORTER?.trim() === 'none' ? undefined : exporterOf('TRACES', env, warnings)
   const metrics = env.OTEL_METRICS_EXPORTER?.trim() === 'otlp' ? exporterOf('METRICS', env, warnings) : undefined
-  if (!traces && !metrics) return undefined
+  if (!traces && !metrics && warnings.length === 0) return undefined
   const attributes = {
     'service.name': env.OTEL_SERVICE_NAME?.trim() || 'queuebell',
     ...pairs(env.OTEL_RESOURCE_ATTRIBUTES),

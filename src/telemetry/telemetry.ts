@@ -3,7 +3,6 @@ import { functionName } from '../model/config.ts'
 import type { IO } from '../model/io.ts'
 import type { RunResult } from '../model/result.ts'
 import type { StartRun } from './run-telemetry.ts'
-import { telemetrySettings } from './settings.ts'
 
 /** All that a collector that is away may cost a run. Milliseconds. */
 const LONGEST_FLUSH = 900
@@ -17,12 +16,10 @@ export async function withTelemetry<T extends { result: RunResult; problems: rea
   act: (io: IO) => Promise<T>,
 ): Promise<T> {
   const { config, io } = options
-  const settings = telemetrySettings(options.env)
-  if (!settings) return act(io)
-  for (const warning of settings.warnings) io.log.warn(warning)
+  if (!isAskedFor(options.env)) return act(io)
   const start = options.start ?? (await load(io))
-  if (!start) return act(io)
-  const telemetry = start(settings, functionName(config))
+  const telemetry = start?.(options.env, functionName(config), (warning) => io.log.warn(warning))
+  if (!telemetry) return act(io)
   const { root } = telemetry
   try {
     const done = await act({ ...io, trace: root })
@@ -38,6 +35,11 @@ export async function withTelemetry<T extends { result: RunResult; problems: rea
     const failed = await telemetry.flush(LONGEST_FLUSH)
     if (failed !== undefined) io.log.warn(`telemetry was not sent: ${failed}; is the collector up?`)
   }
+}
+
+/** What is said beside the address is read with the packages. */
+function isAskedFor(env: Readonly<Record<string, string | undefined>>): boolean {
+  return Object.entries(env).some(([name, value]) => /^OTEL_EXPORTER_OTLP_(\w+_)?ENDPOINT$/.test(name) && value?.trim())
 }
 
 /** The bundle has the packages in a file of its own beside it, which may have been left behind. */

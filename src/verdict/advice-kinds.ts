@@ -17,7 +17,9 @@ export type Advice =
   | { key: 'vllm-more-at-once'; kv: number }
   | { key: 'vllm-more-cache'; utilisation?: number; tokens?: number }
   | { key: 'vllm-less-at-once'; utilisation?: number; tokens?: number }
-  | { key: 'vllm-prefix-caching-off' }
+  /** A size that was given in bytes: the share of the memory counts for nothing beside it. */
+  | { key: 'vllm-fixed-cache'; bytes: number }
+  | { key: 'vllm-prefix-caching-off'; engine?: 'v0' | 'v1' }
   | { key: 'sglang-more-at-once'; kv: number }
   | { key: 'sglang-more-cache' }
   | { key: 'tgi-more-at-once' }

@@ -1,5 +1,6 @@
 import { TABLES } from '../backends/backends.ts'
 import type { BackendTable, ScrapedBackend } from '../model/backend.ts'
+import { defined } from '../model/defined.ts'
 import type { AlertContext, Notification, VerdictKind } from '../model/notification.ts'
 import type { Advice } from './advice-kinds.ts'
 
@@ -155,6 +156,8 @@ function moreAtOnce(context: AlertContext): Advice[] {
 export function cacheFull(context: AlertContext): Advice[] {
   switch (context.backend) {
     case 'vllm': {
+      const bytes = settingOf(context, 'kv_cache_memory_bytes', 1e15)
+      if (bytes !== undefined) return [{ key: 'vllm-fixed-cache', bytes }]
       const utilisation = settingOf(context, 'gpu_memory_utilization', 1)
       const tokens = cacheTokens(context)
       const key = utilisation !== undefined && utilisation >= UTILISATION_TOP ? 'vllm-less-at-once' : 'vllm-more-cache'
@@ -220,7 +223,8 @@ export function whenHitsFell({ context }: Notification): Advice[] {
   if (verdict?.kind === 'stalled') return [{ key: 'restart-hung' }]
   if (restarted || verdict?.kind === 'restarted') return [{ key: 'cache-warms-up' }]
   const isOff = /^false$/i.test(settings?.enable_prefix_caching ?? '')
-  return [{ key: backend === 'vllm' && isOff ? 'vllm-prefix-caching-off' : 'routing' }]
+  if (backend !== 'vllm' || !isOff) return [{ key: 'routing' }]
+  return [{ key: 'vllm-prefix-caching-off', ...defined({ engine: context.engine }) }]
 }
 
 /** Metrics have to be switched on: SGLang answers 404 without --enable-metrics, llama.cpp 501 without --metrics. */

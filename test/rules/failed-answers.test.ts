@@ -141,3 +141,12 @@ test('case 215: the line that makes a page too large is named, also over pieces'
   expect(todo({ kind: 'too-large', detail: 'one line of 2.0 MB: x' }, false)).toContain('One line')
   expect(todo({ kind: 'too-large' }, false)).toContain('multiplies series')
 })
+
+test.each([
+  [['refused', 'refused', { status: 503 }], 'No usable answer 3 times in a row, the last time: '],
+  [[{ status: 503 }, { status: 503 }, { status: 503 }], 'No usable answer 3 times in a row: '],
+] as const)('a row of failures is told as the one cause that it had, else as its last: %j', (row, expected) => {
+  const runs = row.map((seen, minute) => ({ at: minute * 60_000, seen: () => seen }))
+  const [message] = playRuns(configOf('vllm'), runs).flatMap(messagesOf)
+  expect(message?.body).toContain(expected)
+})

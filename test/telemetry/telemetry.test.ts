@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseConfig } from '../../src/config/parse.ts'
-import type { Backend } from '../../src/model/backend.ts'
+import { type Backend, prefixOf } from '../../src/model/backend.ts'
 import type { IO } from '../../src/model/io.ts'
 import { run } from '../../src/run.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
@@ -76,8 +76,11 @@ async function engine(waiting = 42) {
   const asked: http.IncomingHttpHeaders[] = []
   const { url } = await serve((request, response) => {
     if (request.url === '/metrics') return void response.end(vllm({ waiting, running: 4 }))
+    if (request.url === '/api/ps') return void response.end(JSON.stringify({ models: [{ name: 'm', model: 'm' }] }))
     if (request.method !== 'POST') return void response.writeHead(404).end()
     asked.push(request.headers)
+    if (request.url === '/api/generate')
+      return void response.end(JSON.stringify({ model: 'm', response: 'hi', done: true, total_duration: 1_000_000 }))
     const chunk = { object: 'chat.completion.chunk', model: 'm', choices: [{ index: 0, delta: { content: 'hi' } }] }
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`)
@@ -135,19 +138,22 @@ describe('a run is a trace', () => {
     expect(warned).toEqual([])
   })
 
-  test('a canary hands its span on: the spans of the engine hang under it', async () => {
-    const { url, spans } = await collector()
-    const server = await engine(0)
-    await watch('openai', {
-      OPENAI_ENDPOINTS: `chat=${server.url}`,
-      OPENAI_MODEL: 'm',
-      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${url}/v1/traces`,
-      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-    })
-    expect(treeOf(spans())).toBe('run(load canary judge save)')
-    const canary = spans().find(({ name }) => name === 'canary')
-    expect(server.asked.map(({ traceparent }) => traceparent)).toEqual([`00-${canary?.traceId}-${canary?.spanId}-01`])
-  })
+  test.each(['openai', 'ollama'] as const)(
+    'a canary of %s hands its span on: the spans of the engine hang under it',
+    async (backend) => {
+      const { url, spans } = await collector()
+      const server = await engine(0)
+      await watch(backend, {
+        [`${prefixOf(backend)}_ENDPOINTS`]: `chat=${server.url}`,
+        [`${prefixOf(backend)}_MODEL`]: 'm',
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${url}/v1/traces`,
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      })
+      expect(treeOf(spans())).toBe('run(load canary judge save)')
+      const canary = spans().find(({ name }) => name === 'canary')
+      expect(server.asked.map(({ traceparent }) => traceparent)).toEqual([`00-${canary?.traceId}-${canary?.spanId}-01`])
+    },
+  )
 
   test('signals go out as metrics, with the endpoint as attribute', async () => {
     const { url, metrics } = await collector()
@@ -183,6 +189,15 @@ describe('a collector that is away', () => {
   })
 })
 
+test('an address that is none is warned of, and nothing is sent', async () => {
+  const { report } = await watch('vllm', {
+    VLLM_ENDPOINTS: `chat/a=${(await engine()).url}`,
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318',
+  })
+  expect(report.result.outcome).toBe('completed')
+  expect(warned).toEqual([expect.stringContaining('OTEL_EXPORTER_OTLP_ENDPOINT is no http or https address')])
+})
+
 describe('the variables', () => {
   const at = 'http://127.0.0.1:4318'
   test.each([
@@ -213,7 +228,7 @@ describe('the variables', () => {
   )
 })
 
-test('the packages are in a bundle of their own, and in no function', async () => {
+test('the packages are in a bundle of their own, and in no function', { timeout: 60_000 }, async () => {
   const bundles = buildBundles()
   try {
     for (const name of [...readdirSync('functions').map((file) => basename(file, '.ts')), 'queuebell'])

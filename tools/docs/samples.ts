@@ -362,6 +362,26 @@ function engines(): Sample[] {
       ],
     },
     {
+      name: 'prefix caching switched off: V0',
+      notifications: [
+        notification('prefix_hits', {
+          value: 1,
+          usual: 0.34,
+          context: context({ engine: 'v0', settings: { enable_prefix_caching: 'False' } }),
+        }),
+      ],
+    },
+    {
+      name: 'prefix caching switched off: V1',
+      notifications: [
+        notification('prefix_hits', {
+          value: 1,
+          usual: 0.34,
+          context: context({ engine: 'v1', settings: { enable_prefix_caching: 'False' } }),
+        }),
+      ],
+    },
+    {
       name: 'throughput: something broke',
       notifications: [notification('throughput', { value: 0.65, usual: 1200, context: slow })],
     },

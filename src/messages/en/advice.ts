@@ -32,7 +32,15 @@ export const adviceEn: Catalogue['advice'] = {
     `Raise gpu_memory_utilization${utilisation === undefined ? '' : ` (now ${utilisation})`} or lower max_num_seqs: the KV cache is too small for what runs${holds(tokens)}.`,
   'vllm-less-at-once': ({ utilisation, tokens }) =>
     `Lower max_num_seqs: the KV cache is too small for what runs${holds(tokens)}, and gpu_memory_utilization${utilisation === undefined ? '' : ` (${utilisation})`} leaves nothing to raise.`,
-  'vllm-prefix-caching-off': () => 'enable_prefix_caching is off on this server: switch it on.',
+  'vllm-fixed-cache': ({ bytes }) =>
+    `Raise --kv-cache-memory-bytes (now ${n.count(bytes / 2 ** 30)} GiB; while it is set, --gpu-memory-utilization counts for nothing) or lower --max-num-seqs.`,
+  'vllm-prefix-caching-off': ({ engine }) => {
+    if (engine === 'v0')
+      return 'Prefix caching is off, as in every V0 engine that is not told: start it with --enable-prefix-caching.'
+    if (engine === 'v1')
+      return 'Prefix caching was switched off, on a V1 engine it is on by itself: take --no-enable-prefix-caching out.'
+    return 'enable_prefix_caching is off on this server: switch it on.'
+  },
   'sglang-more-at-once': ({ kv }) =>
     `KV pool is ${n.percent(kv)} full: --max-running-requests can be raised, --schedule-conservativeness lowered.`,
   'sglang-more-cache': () => 'Raise --mem-fraction-static a little or lower --max-running-requests.',

@@ -32,7 +32,15 @@ export const adviceRu: Catalogue['advice'] = {
     `Поднимите gpu_memory_utilization${utilisation === undefined ? '' : ` (сейчас ${utilisation})`} или снизьте max_num_seqs: KV-кэша не хватает для такой нагрузки${holds(count)}.`,
   'vllm-less-at-once': ({ utilisation, tokens: count }) =>
     `Снизьте max_num_seqs: KV-кэша не хватает для такой нагрузки${holds(count)}, а поднимать gpu_memory_utilization${utilisation === undefined ? '' : ` (${utilisation})`} уже некуда.`,
-  'vllm-prefix-caching-off': () => 'На этом сервере выключен enable_prefix_caching: включите.',
+  'vllm-fixed-cache': ({ bytes }) =>
+    `Поднимите --kv-cache-memory-bytes (сейчас ${n.count(bytes / 2 ** 30)} ГиБ; пока он задан, --gpu-memory-utilization не действует) или снизьте --max-num-seqs.`,
+  'vllm-prefix-caching-off': ({ engine }) => {
+    if (engine === 'v0')
+      return 'Кэш префиксов выключен, в движке V0 так по умолчанию: добавьте --enable-prefix-caching.'
+    if (engine === 'v1')
+      return 'Кэш префиксов выключили, в движке V1 он включён по умолчанию: уберите --no-enable-prefix-caching.'
+    return 'На этом сервере выключен enable_prefix_caching: включите.'
+  },
   'sglang-more-at-once': ({ kv }) =>
     `KV-пул занят на ${n.percent(kv)}: можно поднять --max-running-requests или снизить --schedule-conservativeness.`,
   'sglang-more-cache': () => 'Поднимите немного --mem-fraction-static или снизьте --max-running-requests.',
