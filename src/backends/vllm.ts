@@ -95,7 +95,7 @@ export const vllm: BackendTable = {
     preemptions: { from: named('num_preemptions_total') },
     prompt_tokens: { from: named('prompt_tokens_total') },
     generation_tokens: { from: named('generation_tokens_total') },
-    prefix_queries: { from: named('prefix_cache_queries_total', 'gpu_prefix_cache_queries_total') },
+    prefix_queries: { from: named('prefix_cache_queries_total', 'gpu_prefix_cache_queries_total'), optional: true }, // V1
     // What another tier had (CPU, disk, a remote cache) is looked up after the GPU's own misses: a hit as well.
     prefix_hits: {
       from: PREFIXES.flatMap((prefix) =>
@@ -104,6 +104,7 @@ export const vllm: BackendTable = {
           plus: [`${prefix}external_prefix_cache_hits_total`],
         })),
       ),
+      optional: true,
     },
     steps: { from: named('iteration_tokens_total_count') }, // a histogram, despite its name
   },
