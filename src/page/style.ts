@@ -43,7 +43,7 @@ button.p{background:var(--ink);border-color:var(--ink);color:var(--bg)}
 .say.bad{border-left-color:var(--bad)}
 .n{max-width:560px}
 @media(max-width:759px){.r:has(.s) i{display:none}}
-@media(min-width:760px){h2{margin:14px 0 5px}summary{padding:7px 0}.r{padding:4px 0 5px}header{grid-template:"h s a" auto/auto 1fr auto;padding-bottom:8px}.f{padding:9px 14px}.f.w{grid-template-columns:minmax(0,1fr) 320px}.r{grid-template:"n m s v"/minmax(180px,1.1fr) 2fr 60px minmax(110px,auto)}.r.g{grid-template:"n m v"/minmax(180px,1.1fr) 2fr minmax(110px,auto)}.r.x{grid-template:"n m"/minmax(180px,1.1fr) 2fr}.c{height:64px}}
+@media(min-width:760px){h2{margin:14px 0 5px}summary{padding:7px 0}.r{padding:4px 0 5px}header{grid-template:"h s a" auto/auto 1fr auto;padding-bottom:8px}.f{padding:9px 14px}.f.w{grid-template-columns:minmax(0,1fr) 320px}.r{grid-template:"n m s v"/minmax(180px,1.1fr) 2fr 60px minmax(110px,auto)}.r.g{grid-template:"n m v"/minmax(180px,1.1fr) 2fr minmax(110px,auto)}.r.x{grid-template:"n m"/minmax(180px,1.1fr) 2fr}.c{height:64px}.f .c{height:96px}}
 @media(forced-colors:active){svg path{stroke:CanvasText}}
 @media print{details:not([open])>*{display:block}}
 `.trim()
