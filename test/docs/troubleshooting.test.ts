@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { en } from '../../src/messages/en.ts'
 import type { Fact } from '../../src/messages/texts.ts'
-import { FAILURE_KINDS } from '../../src/model/failure.ts'
 import type { VerdictKind } from '../../src/model/explanation.ts'
+import { FAILURE_KINDS } from '../../src/model/failure.ts'
 import { toStoreError } from '../../src/store/s3-errors.ts'
 
 const page = readFileSync('docs/troubleshooting.md', 'utf8')

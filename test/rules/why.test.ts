@@ -79,7 +79,7 @@ describe('why, in the first message', () => {
   })
 
   test('case 201: a queue that is all deferred is no matter for the GPU', () => {
-    const deferred = { [`vllm:num_requests_waiting_by_reason{engine="0",model_name="m",reason="deferred"}`]: 30 }
+    const deferred = { 'vllm:num_requests_waiting_by_reason{engine="0",model_name="m",reason="deferred"}': 30 }
     const slow = (since: number) => ({ waiting: 30, done: 10 * since, more: deferred })
     const wait = (since: number) =>
       vllmHistogram('request_queue_time_seconds', { '1': 0, '60': 10 * since, '+Inf': 10 * since }, 300 * since)
