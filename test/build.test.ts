@@ -11,7 +11,7 @@ import { type Bundles, buildBundles } from './bundles.ts'
 let bundles: Bundles
 beforeAll(() => {
   bundles = buildBundles()
-}, 60_000)
+}, 180_000)
 afterAll(() => rmSync(bundles.root, { recursive: true, force: true }))
 
 const NAMES = readdirSync('functions').map((file) => basename(file, '.ts'))

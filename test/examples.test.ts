@@ -15,7 +15,7 @@ let inbox: Inbox
 let server: Loopback
 beforeAll(() => {
   bundles = buildBundles()
-}, 60_000)
+}, 180_000)
 afterAll(() => rmSync(bundles.root, { recursive: true, force: true }))
 beforeEach(async () => {
   inbox = await openInbox()

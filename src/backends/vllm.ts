@@ -95,7 +95,7 @@ export const vllm: BackendTable = {
     preemptions: { from: named('num_preemptions_total') },
     prompt_tokens: { from: named('prompt_tokens_total') },
     generation_tokens: { from: named('generation_tokens_total') },
-    prefix_queries: { from: named('prefix_cache_queries_total', 'gpu_prefix_cache_queries_total') },
+    prefix_queries: { from: named('prefix_cache_queries_total', 'gpu_prefix_cache_queries_total'), optional: true }, // V1
     // What another tier had (CPU, disk, a remote cache) is looked up after the GPU's own misses: a hit as well.
     prefix_hits: {
       from: PREFIXES.flatMap((prefix) =>
@@ -104,7 +104,18 @@ export const vllm: BackendTable = {
           plus: [`${prefix}external_prefix_cache_hits_total`],
         })),
       ),
+      optional: true,
     },
+    // Beside the transfers that fail, those that take long; the mean is enough.
+    transfer_time: {
+      from: PREFIXES.map((prefix) => ({
+        name: `${prefix}nixl_xfer_time_seconds_sum`,
+        count: `${prefix}nixl_xfer_time_seconds_count`,
+      })),
+      optional: true,
+    },
+    draft_tokens: { from: named('spec_decode_num_draft_tokens_total'), optional: true }, // with speculative decoding
+    draft_accepted: { from: named('spec_decode_num_accepted_tokens_total'), optional: true },
     steps: { from: named('iteration_tokens_total_count') }, // a histogram, despite its name
   },
   modelLabels: ['model_name'],

@@ -114,12 +114,16 @@ async function whoseIs(endpoint: Endpoint, backend: Backend, dispatcher: unknown
   return `this is the page of ${other.as}, not of ${backend}: move ${endpoint.name} from ${here} to ${there}`
 }
 
-/** TensorRT-LLM answers JSON at `/metrics`, and its metrics lie at another path. */
+/** TensorRT-LLM answers JSON at `/metrics`, and its metrics lie at another path; the others have nothing there. */
 async function elsewhere(endpoint: Endpoint, { kind }: Failure, dispatcher: unknown): Promise<string | undefined> {
-  const { href } = new URL('/prometheus/metrics', endpoint.url)
-  if (kind !== 'not-prometheus' || href === endpoint.url) return undefined
-  const looked = await lookAt(href, { ...endpoint, dispatcher })
-  const [whose] = looked.kind === 'page' ? looked.whose : []
-  if (!whose) return undefined
-  return `the metrics of ${whose.as} are at /prometheus/metrics: set ${prefixOf(whose.backend)}_ENDPOINTS to ${endpoint.name}=${shownUrl(href)}`
+  if (kind !== 'not-prometheus' && kind !== 'not-found') return undefined
+  for (const path of ['/metrics', '/prometheus/metrics']) {
+    const { href } = new URL(path, endpoint.url)
+    if (href === endpoint.url) continue
+    const looked = await lookAt(href, { ...endpoint, dispatcher })
+    const [whose] = looked.kind === 'page' ? looked.whose : []
+    if (whose)
+      return `the metrics of ${whose.as} are at ${path}: set ${prefixOf(whose.backend)}_ENDPOINTS to ${endpoint.name}=${shownUrl(href)}`
+  }
+  return undefined
 }

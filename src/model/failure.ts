@@ -29,6 +29,8 @@ export interface Failure {
   status?: number | undefined
   /** The server's own words, foreign text, at most 200 characters. */
   detail?: string | undefined
+  /** Of several in a row: not all of them had this cause. */
+  mixed?: true | undefined
 }
 
 /** Equal for failures that have one cause. */

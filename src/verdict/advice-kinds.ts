@@ -7,7 +7,16 @@ export type Advice =
   | { key: 'more-replicas' }
   | { key: 'look-which' }
   | { key: 'shorter-requests'; what: 'prompts' | 'answers' | 'both' }
+  | { key: 'check-server' }
   | { key: 'look-at-gpu' }
+  | { key: 'spread-engines' }
+  | { key: 'spread-replicas' }
+  | { key: 'kv-transfer' }
+  | { key: 'draft-fits' }
+  | { key: 'wake' }
+  | { key: 'deferred' }
+  | { key: 'gpu-gone' }
+  | { key: 'gpu-held-down' }
   | { key: 'restart-hung' }
   | { key: 'why-restarted' }
   | { key: 'cache-warms-up' }
@@ -17,7 +26,9 @@ export type Advice =
   | { key: 'vllm-more-at-once'; kv: number }
   | { key: 'vllm-more-cache'; utilisation?: number; tokens?: number }
   | { key: 'vllm-less-at-once'; utilisation?: number; tokens?: number }
-  | { key: 'vllm-prefix-caching-off' }
+  /** A size that was given in bytes: the share of the memory counts for nothing beside it. */
+  | { key: 'vllm-fixed-cache'; bytes: number }
+  | { key: 'vllm-prefix-caching-off'; engine?: 'v0' | 'v1' }
   | { key: 'sglang-more-at-once'; kv: number }
   | { key: 'sglang-more-cache' }
   | { key: 'tgi-more-at-once' }
@@ -52,7 +63,7 @@ export type Advice =
   | { key: 'vllm-metrics' }
   | { key: 'sglang-metrics' }
   | { key: 'llamacpp-metrics' }
-  | { key: 'xid'; code: number }
+  | { key: 'mend-gpu'; code: number }
   | { key: 'gateway-upstream' }
   | { key: 'gateway-rejected' }
   | { key: 'gateway-cache' }

@@ -129,6 +129,10 @@ describe.skipIf(!existsSync(CAPTURED))('every captured page is recognised', () =
     expect(await runCommand(['doctor', wrong])).toBe(1)
     vi.unstubAllEnvs()
     expect(said.join('\n')).toContain(`move a from ${wrong.toUpperCase()}_ENDPOINTS to ${owner}_ENDPOINTS`)
+    vi.stubEnv('TRTLLM_ENDPOINTS', `a=${url}`)
+    expect(await runCommand(['doctor', 'trtllm'])).toBe(1)
+    vi.unstubAllEnvs()
+    expect(said.join('\n')).toContain(`are at /metrics: set ${owner}_ENDPOINTS to a=`)
     const [line = ''] = lines
     const cut = line.indexOf('=')
     const env = { [line.slice(0, cut)]: line.slice(cut + 1) }

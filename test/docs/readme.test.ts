@@ -41,3 +41,7 @@ test('every page that the README links to is there', () => {
   expect(paths.length).toBeGreaterThan(5)
   expect(paths.filter((path) => !existsSync(path))).toEqual([])
 })
+
+test('the README stays below 300 lines', () => {
+  expect(README.split('\n').length).toBeLessThanOrEqual(300)
+})

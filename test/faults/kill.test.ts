@@ -14,7 +14,7 @@ const MINUTE = 60_000
 let bundles: Bundles
 beforeAll(() => {
   bundles = buildBundles()
-}, 60_000)
+}, 180_000)
 afterAll(() => rmSync(bundles.root, { recursive: true, force: true }))
 
 /** Requests waiting as the server shows them before the run that is killed, in it, and after it. */

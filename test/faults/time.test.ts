@@ -16,7 +16,7 @@ const MINUTE = 60_000
 let bundles: Bundles
 beforeAll(() => {
   bundles = buildBundles()
-}, 60_000)
+}, 180_000)
 afterAll(() => rmSync(bundles.root, { recursive: true, force: true }))
 
 const closing: (() => Promise<void>)[] = []

@@ -39,7 +39,7 @@ const WAYS: Record<string, { minutes: number; both: (t: number) => [Command, Com
 let bundles: Bundles
 beforeAll(() => {
   bundles = buildBundles()
-}, 60_000)
+}, 180_000)
 afterAll(() => rmSync(bundles.root, { recursive: true, force: true }))
 
 for (const [place, open] of Object.entries(PLACES)) {

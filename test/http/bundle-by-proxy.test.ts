@@ -16,7 +16,7 @@ import { openProxy } from './proxy.ts'
 let bundles: Bundles
 beforeAll(() => {
   bundles = buildBundles()
-}, 60_000)
+}, 180_000)
 afterAll(() => rmSync(bundles.root, { recursive: true, force: true }))
 
 /** `queuebell.mjs invoke vllm`, watching a server on this machine where 60 requests wait. */

@@ -10,6 +10,7 @@ import { claimDue } from '../../src/state/outbox.ts'
 import { emptyState, readState, writeState } from '../../src/state/schema.ts'
 import { queueNotification } from '../messages/notifications.ts'
 import { configOf, messagesOf, observationOf, playRuns } from '../playing.ts'
+import { vllm } from '../stories/pages.ts'
 
 const OPENAI = { OPENAI_ENDPOINTS: 'a=http://127.0.0.1:9009', OPENAI_MODEL: 'm' }
 const failed: Answer = { up: false, failure: { kind: 'timeout' }, canary: { status: 'failed' } }
@@ -140,4 +141,27 @@ test('case 215: the line that makes a page too large is named, also over pieces'
   const { todo } = CATALOGUES.en.failures['too-large']
   expect(todo({ kind: 'too-large', detail: 'one line of 2.0 MB: x' }, false)).toContain('One line')
   expect(todo({ kind: 'too-large' }, false)).toContain('multiplies series')
+})
+
+test.each([
+  [['refused', 'refused', { status: 503 }], 'No usable answer 3 times in a row, the last time: '],
+  [[{ status: 503 }, { status: 503 }, { status: 503 }], 'No usable answer 3 times in a row: '],
+] as const)('a row of failures is told as the one cause that it had, else as its last: %j', (row, expected) => {
+  const runs = row.map((seen, minute) => ({ at: minute * 60_000, seen: () => seen }))
+  const [message] = playRuns(configOf('vllm'), runs).flatMap(messagesOf)
+  expect(message?.body).toContain(expected)
+})
+
+test('a server that has loaded its model answers again, and did not end its silence by a restart', () => {
+  const good = (started: number) => vllm({ started })
+  const pages = [
+    good(1_760_000_000),
+    ...[0, 1, 2].map(() => ({ status: 503 })),
+    good(1_760_000_600),
+    good(1_760_000_600),
+  ]
+  const runs = pages.map((seen, minute) => ({ at: minute * 60_000, seen: () => seen }))
+  const [, end] = playRuns(configOf('vllm'), runs).flatMap(messagesOf)
+  expect(end?.title).toContain('answers again')
+  expect(end?.body).not.toContain('restarted')
 })

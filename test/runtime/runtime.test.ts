@@ -25,7 +25,7 @@ describe.skipIf(!INSTALLED)(INSTALLED ? NAME : `${NAME} (skipped: npm ci --prefi
 
   beforeAll(() => {
     bundles = buildBundles()
-  }, 60_000)
+  }, 180_000)
   afterAll(() => rmSync(bundles.root, { recursive: true, force: true }))
   beforeEach(async () => {
     hangs = false

@@ -12,7 +12,7 @@ import { found, MARKERS, type Secret } from './markers.ts'
 let bundles: Bundles
 beforeAll(() => {
   bundles = buildBundles()
-}, 60_000)
+}, 180_000)
 afterAll(() => rmSync(bundles.root, { recursive: true, force: true }))
 
 /** Channels whose servers repeat all that they are asked: by an address, by a token, in a path, a body or a header. */

@@ -1,15 +1,17 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { BACKENDS } from '../../src/backends/backends.ts'
 import { CATALOGUES } from '../../src/messages/compose.ts'
 import { todosOf } from '../../src/messages/context-lines.ts'
 import type { Backend } from '../../src/model/backend.ts'
+import { VERDICTS, type VerdictKind } from '../../src/model/explanation.ts'
 import { FAILURE_KINDS } from '../../src/model/failure.ts'
-import type { AlertContext, Notification, VerdictKind } from '../../src/model/notification.ts'
+import type { AlertContext, Notification } from '../../src/model/notification.ts'
 import { advice, rulesOf } from '../../src/rules/rules.ts'
+import { play } from '../playing.ts'
 
 /** Settings that each server has; a setting of one may not be told to the owner of another. */
 const SETTINGS: Partial<Record<Backend, RegExp>> = {
-  vllm: /max_num_seqs|gpu_memory_utilization|enable_prefix_caching|--disable-log-stats/,
+  vllm: /max[-_]num[-_]seqs|gpu[-_]memory[-_]utilization|kv-cache-memory-bytes|enable[-_]prefix[-_]caching|--disable-log-stats/,
   sglang: /--mem-fraction-static|--max-running-requests|--schedule-conservativeness|--enable-metrics/,
   tgi: /--max-batch-total-tokens/,
   tei: /--max-batch-tokens/,
@@ -23,15 +25,7 @@ const SETTINGS: Partial<Record<Backend, RegExp>> = {
   router: /--static-backends|--k8s-label-selector/,
 }
 const ANY_SETTING = /--[a-z]|[a-z]+_[a-z]+_[a-z]+|OLLAMA_/
-const KINDS: (VerdictKind | undefined)[] = [
-  undefined,
-  'load-grew',
-  'broke',
-  'heavier',
-  'cache-full',
-  'stalled',
-  'restarted',
-]
+const KINDS: (VerdictKind | undefined)[] = [undefined, ...VERDICTS]
 
 function factOf(backend: Backend, rule: Notification['rule'], over: Partial<AlertContext> = {}): Notification {
   const context: AlertContext = { backend, url: 'http://h', numbers: {}, of: 1, ...over }
@@ -112,17 +106,52 @@ const DIRECTIONS: [string, Notification, string[]][] = [
     factOf('vllm', 'kv_cache', { verdict: { kind: 'cache-full' }, settings: { gpu_memory_utilization: '0.97' } }),
     ['vllm-less-at-once', 'more-replicas'],
   ],
+  [
+    'cache full, its size was given in bytes: the share of the memory would change nothing',
+    factOf('vllm', 'kv_cache', {
+      verdict: { kind: 'cache-full' },
+      settings: { gpu_memory_utilization: '0.9', kv_cache_memory_bytes: '6442450944' },
+    }),
+    ['vllm-fixed-cache', 'more-replicas'],
+  ],
   ['it broke', factOf('vllm', 'throughput', { verdict: { kind: 'broke' } }), ['look-at-gpu']],
   [
-    'it broke and the GPU says why',
-    factOf('vllm', 'throughput', { verdict: { kind: 'broke' }, gpu: { xid: 79 } }),
-    ['xid', 'look-at-gpu'],
+    'it broke and the GPU says why: nothing else helps',
+    factOf('vllm', 'throughput', { verdict: { kind: 'broke' }, cause: { gpu: { name: 'gpu 3', xid: 79 } } }),
+    ['mend-gpu'],
   ],
   ['hits fell', factOf('vllm', 'prefix_hits'), ['routing']],
   ['hits fell after a restart', factOf('vllm', 'prefix_hits', { restarted: true }), ['cache-warms-up']],
   ['case 38, 39: stalled', factOf('vllm', 'stalled', { verdict: { kind: 'stalled' } }), ['restart-hung']],
   ['case 63: model not on the server', { ...factOf('ollama', 'blind'), modelMissing: 'm' }, ['ollama-pull']],
-  ['no verdict', factOf('vllm', 'waiting'), ['look-which']],
+  ['no verdict and no numbers', factOf('vllm', 'waiting'), ['look-which']],
+  [
+    'no verdict, and more comes than usual',
+    factOf('vllm', 'waiting', { flow: { came: 2, finished: 1, usual: 1 } }),
+    ['more-replicas'],
+  ],
+  [
+    'no verdict, and as much comes as usual',
+    factOf('vllm', 'waiting', { flow: { came: 1.1, finished: 0.5, usual: 1 } }),
+    ['check-server'],
+  ],
+  [
+    'no past, and more comes than finishes',
+    factOf('vllm', 'waiting', { flow: { came: 2, finished: 1 } }),
+    ['more-replicas'],
+  ],
+  [
+    'no past, and all that comes finishes',
+    factOf('vllm', 'ttft', { flow: { came: 1, finished: 1 } }),
+    ['check-server'],
+  ],
+  [
+    'an XID that was there before the trouble is no cause of it',
+    factOf('vllm', 'throughput', { verdict: { kind: 'broke' }, gpu: { xid: 31 } }),
+    ['look-at-gpu'],
+  ],
+  ['the queue is spread unevenly', factOf('vllm', 'waiting', { verdict: { kind: 'imbalance' } }), ['spread-replicas']],
+  ['a dead upstream', factOf('gateway', 'kv_cache', { cause: { upstreams: 'b' } }), ['gateway-upstream']],
   ['an XID of 0 is no error', { ...factOf('dcgm', 'gpu_xid'), value: 0 }, []],
 ]
 
@@ -146,3 +175,40 @@ test('requests that fail because there are too many of them are no matter for th
   expect(advice(factOf('tgi', 'errors', { failedBy: 'overloaded' }))).toEqual([{ key: 'more-replicas' }])
   expect(advice(factOf('tgi', 'errors', { failedBy: 'generation' }))).toEqual([{ key: 'read-log' }])
 })
+
+describe('the same trouble on three versions of vLLM, by what their pages tell', () => {
+  const page = (more: Record<string, number>) => vllmPage(more)
+  const V0 = { 'vllm:gpu_cache_usage_perc{model_name="m"}': 0.99 }
+  const EARLY_V1 = {
+    ...V0,
+    'vllm:gpu_prefix_cache_queries_total{model_name="m"}': 1,
+    'vllm:gpu_prefix_cache_hits_total{model_name="m"}': 0,
+  }
+  const V1 = { 'vllm:kv_cache_usage_perc{model_name="m"}': 0.99 }
+
+  test.each([
+    ['V0', V0, 'v0'],
+    ['V1 before 0.9.2', EARLY_V1, 'v1'],
+    ['V1', V1, 'v1'],
+  ] as const)('%s', (_, cache, engine) => {
+    const settings = { 'vllm:cache_config_info{enable_prefix_caching="False",gpu_memory_utilization="0.9"}': 1 }
+    const { told } = play('vllm', [page({ ...cache, ...settings }), page({ ...cache, ...settings })], {
+      KV_CACHE_FOR: '0s',
+    })
+    const [fact] = told.filter(({ rule }) => rule === 'kv_cache')
+    expect(fact?.context?.engine).toBe(engine)
+    const hits = fact && advice({ ...fact, rule: 'prefix_hits' })
+    expect(hits).toEqual([{ key: 'vllm-prefix-caching-off', engine }])
+  })
+})
+
+function vllmPage(more: Record<string, number>): string {
+  const samples = {
+    'vllm:num_requests_waiting{model_name="m"}': 0,
+    'vllm:num_requests_running{model_name="m"}': 4,
+    ...more,
+  }
+  return `${Object.entries(samples)
+    .map(([name, value]) => `${name} ${value}`)
+    .join('\n')}\n`
+}

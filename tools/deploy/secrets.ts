@@ -60,7 +60,7 @@ export async function removeSecrets(
 export async function access(region: string) {
   const credentials = await new S3Client({ region }).config.credentials().catch((error: Error) => {
     throw new SsmError(
-      `AWS credentials: ${error.message}; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Without an account, npm run deploy -- --package shows what would be created`,
+      `AWS credentials: ${error.message}; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
     )
   })
   return { region, credentials, endpoint: process.env.AWS_ENDPOINT_URL_SSM, timeout: 10_000 }

@@ -1,7 +1,10 @@
 import type { Catalogue } from '../texts.ts'
+import { whatHolds } from './engine-rules.ts'
+import { faultRulesEn } from './fault-rules.ts'
+import { hardwareRulesEn } from './hardware-rules.ts'
 import { n } from './phrases.ts'
 import { serverRulesEn } from './server-rules.ts'
-import { xidTodo } from './xids.ts'
+import { xidRemedy } from './xids.ts'
 
 const LONGER = { prompts: 'long prompts', answers: 'long answers', both: 'long prompts and answers' }
 
@@ -15,6 +18,18 @@ export const adviceEn: Catalogue['advice'] = {
   'look-which': () =>
     'If traffic is up, add a replica or rate-limit at the gateway; if not, check the GPU (nvidia-smi) and the server log.',
   'shorter-requests': ({ what }) => `Limit ${LONGER[what]} at the gateway, or give them a replica of their own.`,
+  'check-server': () => 'Traffic is not the cause: check the GPU (nvidia-smi) and the server log.',
+  'spread-engines': () =>
+    'Look at how requests are spread over the engines (data-parallel balancing, sticky sessions): there is room on the others.',
+  'spread-replicas': () =>
+    'Look at the routing in front (sticky sessions, prefix routing, a stale list of replicas): there is room on the others.',
+  'kv-transfer': faultRulesEn.transfer.todo,
+  'draft-fits': () =>
+    'Did model, draft or the kind of prompts change? Where the draft no longer fits, it is faster without speculative decoding.',
+  wake: () => whatHolds('asleep'),
+  deferred: () => whatHolds('deferred'),
+  'gpu-gone': hardwareRulesEn.gpu_lost.todo,
+  'gpu-held-down': hardwareRulesEn.gpu_throttle.todo,
   'look-at-gpu': () =>
     'Look at the GPU (nvidia-smi: clocks, temperature, other processes; dmesg: Xid), then restart the server.',
   'restart-hung': () =>
@@ -32,7 +47,15 @@ export const adviceEn: Catalogue['advice'] = {
     `Raise gpu_memory_utilization${utilisation === undefined ? '' : ` (now ${utilisation})`} or lower max_num_seqs: the KV cache is too small for what runs${holds(tokens)}.`,
   'vllm-less-at-once': ({ utilisation, tokens }) =>
     `Lower max_num_seqs: the KV cache is too small for what runs${holds(tokens)}, and gpu_memory_utilization${utilisation === undefined ? '' : ` (${utilisation})`} leaves nothing to raise.`,
-  'vllm-prefix-caching-off': () => 'enable_prefix_caching is off on this server: switch it on.',
+  'vllm-fixed-cache': ({ bytes }) =>
+    `Raise --kv-cache-memory-bytes (now ${n.count(bytes / 2 ** 30)} GiB; while it is set, --gpu-memory-utilization counts for nothing) or lower --max-num-seqs.`,
+  'vllm-prefix-caching-off': ({ engine }) => {
+    if (engine === 'v0')
+      return 'Prefix caching is off, as in every V0 engine that is not told: start it with --enable-prefix-caching.'
+    if (engine === 'v1')
+      return 'Prefix caching was switched off, on a V1 engine it is on by itself: take --no-enable-prefix-caching out.'
+    return 'enable_prefix_caching is off on this server: switch it on.'
+  },
   'sglang-more-at-once': ({ kv }) =>
     `KV pool is ${n.percent(kv)} full: --max-running-requests can be raised, --schedule-conservativeness lowered.`,
   'sglang-more-cache': () => 'Raise --mem-fraction-static a little or lower --max-running-requests.',
@@ -84,7 +107,7 @@ export const adviceEn: Catalogue['advice'] = {
     'Was the server started with --disable-log-stats, or upgraded to new metric names? npm run doctor tells.',
   'sglang-metrics': () => 'Start the server with --enable-metrics.',
   'llamacpp-metrics': () => 'Start the server with --metrics.',
-  xid: ({ code }) => `XID ${code}: ${xidTodo(code)}`,
+  'mend-gpu': ({ code }) => xidRemedy(code),
   'gateway-upstream': serverRulesEn.upstream.todo,
   'gateway-rejected': serverRulesEn.rejected.todo,
   'gateway-cache': () => 'Add a replica or admit fewer requests at once.',

@@ -131,7 +131,8 @@ function down(fact: Fact): string {
       ? 'No usable answer'
       : `No usable answer ${n.count(fact.value)} ${n.plural(fact.value, { one: 'time', other: 'times' })} in a row`
   if (!fact.failure) return `${tries}.`
-  return `${tries}: ${failuresEn[fact.failure.kind].words(fact.failure, CANARIES.includes(fact.backend))}.`
+  const last = fact.failure.mixed ? ', the last time' : ''
+  return `${tries}${last}: ${failuresEn[fact.failure.kind].words(fact.failure, CANARIES.includes(fact.backend))}.`
 }
 
 function blind({ missing, answeredBy, signals, doubted, sources }: Fact): string {

@@ -1,7 +1,10 @@
 import type { Catalogue } from '../texts.ts'
+import { whatHolds } from './engine-rules.ts'
+import { faultRulesRu } from './fault-rules.ts'
+import { hardwareRulesRu } from './hardware-rules.ts'
 import { n, tokens } from './phrases.ts'
 import { serverRulesRu } from './server-rules.ts'
-import { xidTodo } from './xids.ts'
+import { xidRemedy } from './xids.ts'
 
 const LONGER = { prompts: 'длинные промпты', answers: 'длинные ответы', both: 'длинные промпты и ответы' }
 
@@ -15,6 +18,18 @@ export const adviceRu: Catalogue['advice'] = {
   'look-which': () =>
     'Если запросов больше обычного, добавьте реплику или ограничьте поток запросов на шлюзе; если нет, смотрите GPU (nvidia-smi) и лог сервера.',
   'shorter-requests': ({ what }) => `Ограничьте ${LONGER[what]} на шлюзе или выделите под них отдельную реплику.`,
+  'check-server': () => 'Дело не в нагрузке: смотрите GPU (nvidia-smi) и лог сервера.',
+  'spread-engines': () =>
+    'Смотрите, как запросы распределяются по движкам (data parallel, sticky-сессии): на остальных есть место.',
+  'spread-replicas': () =>
+    'Смотрите маршрутизацию перед репликами (sticky-сессии, маршрутизация по префиксу, устаревший список реплик): на остальных есть место.',
+  'kv-transfer': faultRulesRu.transfer.todo,
+  'draft-fits': () =>
+    'Не менялись ли модель, черновая модель или характер промптов? Если угадывать не удаётся, без спекулятивного декодирования быстрее.',
+  wake: () => whatHolds('asleep'),
+  deferred: () => whatHolds('deferred'),
+  'gpu-gone': hardwareRulesRu.gpu_lost.todo,
+  'gpu-held-down': hardwareRulesRu.gpu_throttle.todo,
   'look-at-gpu': () =>
     'Смотрите GPU (nvidia-smi: частоты, температура, чужие процессы; dmesg: Xid), затем перезапустите сервер.',
   'restart-hung': () =>
@@ -32,7 +47,15 @@ export const adviceRu: Catalogue['advice'] = {
     `Поднимите gpu_memory_utilization${utilisation === undefined ? '' : ` (сейчас ${utilisation})`} или снизьте max_num_seqs: KV-кэша не хватает для такой нагрузки${holds(count)}.`,
   'vllm-less-at-once': ({ utilisation, tokens: count }) =>
     `Снизьте max_num_seqs: KV-кэша не хватает для такой нагрузки${holds(count)}, а поднимать gpu_memory_utilization${utilisation === undefined ? '' : ` (${utilisation})`} уже некуда.`,
-  'vllm-prefix-caching-off': () => 'На этом сервере выключен enable_prefix_caching: включите.',
+  'vllm-fixed-cache': ({ bytes }) =>
+    `Поднимите --kv-cache-memory-bytes (сейчас ${n.count(bytes / 2 ** 30)} ГиБ; пока он задан, --gpu-memory-utilization не действует) или снизьте --max-num-seqs.`,
+  'vllm-prefix-caching-off': ({ engine }) => {
+    if (engine === 'v0')
+      return 'Кэш префиксов выключен, в движке V0 так по умолчанию: добавьте --enable-prefix-caching.'
+    if (engine === 'v1')
+      return 'Кэш префиксов выключили, в движке V1 он включён по умолчанию: уберите --no-enable-prefix-caching.'
+    return 'На этом сервере выключен enable_prefix_caching: включите.'
+  },
   'sglang-more-at-once': ({ kv }) =>
     `KV-пул занят на ${n.percent(kv)}: можно поднять --max-running-requests или снизить --schedule-conservativeness.`,
   'sglang-more-cache': () => 'Поднимите немного --mem-fraction-static или снизьте --max-running-requests.',
@@ -84,7 +107,7 @@ export const adviceRu: Catalogue['advice'] = {
     'Сервер запущен с --disable-log-stats или обновлён и метрики переименованы? Подробности покажет npm run doctor.',
   'sglang-metrics': () => 'Запустите сервер с --enable-metrics.',
   'llamacpp-metrics': () => 'Запустите сервер с --metrics.',
-  xid: ({ code }) => `XID ${code}: ${xidTodo(code)}`,
+  'mend-gpu': ({ code }) => xidRemedy(code),
   'gateway-upstream': serverRulesRu.upstream.todo,
   'gateway-rejected': serverRulesRu.rejected.todo,
   'gateway-cache': () => 'Добавьте реплику или принимайте меньше запросов одновременно.',

@@ -139,8 +139,9 @@ function down(fact: Fact): string {
     value === undefined
       ? 'Нет нормального ответа'
       : `${n.count(value)} ${n.plural(value, { one: 'проверка', few: 'проверки', many: 'проверок', other: 'проверки' })} подряд без нормального ответа`
+  const last = failure?.mixed ? ', в последний раз' : ''
   return failure
-    ? `${tries}: ${failuresRu[failure.kind].words(failure, CANARIES.includes(fact.backend))}.`
+    ? `${tries}${last}: ${failuresRu[failure.kind].words(failure, CANARIES.includes(fact.backend))}.`
     : `${tries}.`
 }
 
