@@ -118,6 +118,32 @@ const otherCredentialsWhenAsked = {
 }
 let packed
 
+/** The library that reads workers' calendars is carried packed, and unpacked where there is one: 20 KB of the limit of the size. */
+const calendarsPacked = {
+  name: 'calendars-packed',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^croner$/ }, ({ resolveDir, path, namespace }) =>
+      namespace === 'file' ? { path, namespace: 'calendars', pluginData: { resolveDir } } : undefined,
+    )
+    bundler.onLoad({ filter: /./, namespace: 'calendars' }, async ({ pluginData: { resolveDir } }) => {
+      const stdin = { contents: "export { Cron } from 'croner'", resolveDir }
+      const { outputFiles } = await build({ ...FOR_NODE, format: 'iife', globalName: 'calendars', stdin, write: false })
+      const bytes = brotliCompressSync(outputFiles[0].contents).toString('base64')
+      return {
+        contents: `
+          import { brotliDecompressSync } from 'node:zlib'
+          let Real
+          const unpack = () =>
+            new Function(brotliDecompressSync(Buffer.from('${bytes}', 'base64')) + ';return calendars.Cron')()
+          export function Cron(...given) {
+            Real ??= unpack()
+            return new Real(...given)
+          }`,
+      }
+    })
+  },
+}
+
 /**
  * OpenTelemetry's packages are a bundle of their own, loaded where a collector is named: no function grows by them.
  * Relative to the bundle that asks.
@@ -162,6 +188,7 @@ await build({
     undiciWhenUsed,
     httpByRequire,
     otherCredentialsWhenAsked,
+    calendarsPacked,
     telemetryWhenAsked,
   ],
   banner: WITH_REQUIRE,

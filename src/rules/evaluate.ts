@@ -227,7 +227,7 @@ function resultOf(
     url: shownUrl(endpoint.url),
     up,
     ...(model === undefined ? {} : { model }),
-    signals: { up: up ? 1 : 0, ...derived.numbers },
+    signals: { ...derived.numbers, up: up ? 1 : 0 },
     ...(derived.atLeast.length > 0 ? { atLeast: derived.atLeast } : {}),
     alerts: phases,
     ...(Object.keys(subjects).length > 0 ? { subjects } : {}),
