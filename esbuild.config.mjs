@@ -144,6 +144,31 @@ const calendarsPacked = {
   },
 }
 
+/** The Russian texts are carried packed, and unpacked with the first message in Russian: 50 KB of the limit of the size. */
+const russianPacked = {
+  name: 'russian-packed',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^\.\/ru\.ts$/ }, ({ resolveDir, namespace }) =>
+      namespace === 'file' ? { path: resolve(resolveDir, 'ru.ts'), namespace: 'russian' } : undefined,
+    )
+    bundler.onLoad({ filter: /./, namespace: 'russian' }, async ({ path }) => {
+      const options = { ...FOR_NODE, format: 'iife', globalName: 'texts', entryPoints: [path], write: false }
+      const text = (await build(options)).outputFiles[0].text
+      const keys = Object.keys(new Function(`${text};return texts.ru`)())
+      const parts = keys.map((key) => `get ${key}() { return real().${key} }`)
+      return {
+        contents: `
+          import { brotliDecompressSync } from 'node:zlib'
+          let texts
+          const packed = '${brotliCompressSync(text).toString('base64')}'
+          const unpack = () => new Function(brotliDecompressSync(Buffer.from(packed, 'base64')) + ';return texts.ru')()
+          const real = () => (texts ??= unpack())
+          export const ru = { ${parts.join(', ')} }`,
+      }
+    })
+  },
+}
+
 /**
  * OpenTelemetry's packages are a bundle of their own, loaded where a collector is named: no function grows by them.
  * Relative to the bundle that asks.
@@ -189,6 +214,7 @@ await build({
     httpByRequire,
     otherCredentialsWhenAsked,
     calendarsPacked,
+    russianPacked,
     telemetryWhenAsked,
   ],
   banner: WITH_REQUIRE,
