@@ -48,7 +48,7 @@ const oneHttpParser = {
 
 /**
  * Parts of undici that no request of ours reaches: HTTP/2 is switched off, a SOCKS proxy refused as a setting, and forms
- * are not sent, for which its whole `fetch` would come along. 65 KB of the limit of the size.
+ * are not sent, for which its whole `fetch` would come along. 46 KB of the limit of the size.
  */
 const whatRequestsReach = {
   name: 'what-requests-reach',
@@ -101,6 +101,55 @@ const otherCredentialsWhenAsked = {
   },
 }
 
+/** The library that reads workers' calendars is carried packed, and unpacked where there is one: 20 KB of the limit of the size. */
+const calendarsPacked = {
+  name: 'calendars-packed',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^croner$/ }, ({ resolveDir, path, namespace }) =>
+      namespace === 'file' ? { path, namespace: 'calendars', pluginData: { resolveDir } } : undefined,
+    )
+    bundler.onLoad({ filter: /./, namespace: 'calendars' }, async ({ pluginData: { resolveDir } }) => {
+      const stdin = { contents: "export { Cron } from 'croner'", resolveDir }
+      const { outputFiles } = await build({ ...FOR_NODE, format: 'iife', globalName: 'calendars', stdin, write: false })
+      const bytes = brotliCompressSync(outputFiles[0].contents).toString('base64')
+      return {
+        contents: `
+          import { brotliDecompressSync } from 'node:zlib'
+          let Real
+          const unpack = () =>
+            new Function(brotliDecompressSync(Buffer.from('${bytes}', 'base64')) + ';return calendars.Cron')()
+          export function Cron(...given) {
+            Real ??= unpack()
+            return new Real(...given)
+          }`,
+      }
+    })
+  },
+}
+
+/** The Russian words, which most runs do not write: a function unpacks them with the first message in Russian. 46 KB of the limit of the size. */
+const russianPacked = {
+  name: 'russian-packed',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^\.\/ru\.ts$/ }, ({ resolveDir, path, namespace }) =>
+      namespace === 'file' ? { path, namespace: 'russian', pluginData: { resolveDir } } : undefined,
+    )
+    bundler.onLoad({ filter: /./, namespace: 'russian' }, async ({ pluginData: { resolveDir } }) => {
+      const stdin = { contents: "export { ru } from './ru.ts'", resolveDir, loader: 'ts' }
+      const { outputFiles } = await build({ ...FOR_NODE, format: 'iife', globalName: 'catalogue', stdin, write: false })
+      const bytes = brotliCompressSync(outputFiles[0].contents).toString('base64')
+      return {
+        contents: `
+          const { brotliDecompressSync } = require('node:zlib')
+          let real
+          const unpack = () =>
+            new Function(brotliDecompressSync(Buffer.from('${bytes}', 'base64')) + ';return catalogue.ru')()
+          Object.defineProperty(exports, 'ru', { enumerable: true, get: () => (real ??= unpack()) })`,
+      }
+    })
+  },
+}
+
 /**
  * OpenTelemetry's packages are a bundle of their own, loaded where a collector is named: no function grows by them.
  * Relative to the bundle that asks.
@@ -125,7 +174,15 @@ const names = (await readdir('functions'))
 
 await rm(outdir, { recursive: true, force: true })
 const define = { BUILT_VERSION: JSON.stringify(JSON.parse(await readFile('package.json', 'utf8')).version) }
-const plugins = [oneHttpParser, whatRequestsReach, undiciWhenUsed, otherCredentialsWhenAsked, telemetryWhenAsked]
+const plugins = [
+  oneHttpParser,
+  whatRequestsReach,
+  undiciWhenUsed,
+  otherCredentialsWhenAsked,
+  calendarsPacked,
+  russianPacked,
+  telemetryWhenAsked,
+]
 // Worth 0.1.
 const alias = { '@smithy/core/event-streams': resolve('tools/build/no-event-streams.ts') }
 

@@ -14,6 +14,8 @@ export const llamacpp: BackendTable = {
       from: named('prompt_tokens_cached_total').map((alias) => ({ ...alias, plus: ['llamacpp:prompt_tokens_total'] })),
     },
     prefix_hits: { from: named('prompt_tokens_cached_total') }, // since 2026
+    draft_tokens: { from: named('spec_decode_num_draft_tokens_total'), optional: true }, // since 2026
+    draft_accepted: { from: named('spec_decode_num_accepted_tokens_total'), optional: true },
     steps: { from: named('n_decode_total') }, // one for each batch of up to 2,048 tokens while a prompt is read
     decode_seconds: { from: named('tokens_predicted_seconds_total'), optional: true },
     prompt_seconds: { from: named('prompt_seconds_total'), optional: true },

@@ -23,6 +23,8 @@ export const mistralrs: BackendTable = {
     preemptions: { from: named('paged_preemptions_total'), optional: true },
     prompt_tokens: { from: named('prefill_tokens_processed_total'), optional: true },
     generation_tokens: { from: named('decode_tokens_processed_total'), optional: true },
+    draft_tokens: { from: named('speculative_draft_tokens_proposed_total'), optional: true },
+    draft_accepted: { from: named('speculative_draft_tokens_accepted_total'), optional: true },
     steps: {
       from: named('decode_tokens_processed_total').map((alias) => ({
         ...alias,

@@ -58,6 +58,15 @@ export const sglang: BackendTable = {
       ],
       zeroBeside: 'prefix_queries',
     },
+    transfer_time: {
+      from: PREFIXES.map((prefix) => ({
+        name: `${prefix}kv_transfer_latency_ms_sum`,
+        count: `${prefix}kv_transfer_latency_ms_count`,
+        per: 1_000,
+      })),
+      optional: true,
+    },
+    accept_share: { from: named('spec_accept_rate'), combine: 'max', optional: true }, // with speculative decoding
     // Requests and their tokens are counted when they end: a long answer moves only these.
     steps: {
       from: named(

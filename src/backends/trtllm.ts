@@ -36,6 +36,8 @@ export const trtllm: BackendTable = {
     generation_tokens: { from: named('generation_tokens_total'), optional: true },
     prefix_queries: { from: named('prompt_tokens_total'), optional: true },
     prefix_hits: { from: named('prompt_cached_tokens_total'), optional: true },
+    draft_tokens: { from: named('spec_decode_num_draft_tokens_total'), optional: true },
+    draft_accepted: { from: named('spec_decode_num_accepted_tokens_total'), optional: true },
     steps: { from: named('generation_tokens_total', 'num_requests_completed_total'), optional: true },
   },
   path: 'prometheus/metrics',

@@ -106,6 +106,16 @@ export const vllm: BackendTable = {
       ),
       optional: true,
     },
+    // Beside the transfers that fail, those that take long; the mean is enough.
+    transfer_time: {
+      from: PREFIXES.map((prefix) => ({
+        name: `${prefix}nixl_xfer_time_seconds_sum`,
+        count: `${prefix}nixl_xfer_time_seconds_count`,
+      })),
+      optional: true,
+    },
+    draft_tokens: { from: named('spec_decode_num_draft_tokens_total'), optional: true }, // with speculative decoding
+    draft_accepted: { from: named('spec_decode_num_accepted_tokens_total'), optional: true },
     steps: { from: named('iteration_tokens_total_count') }, // a histogram, despite its name
   },
   modelLabels: ['model_name'],

@@ -41,7 +41,7 @@ export function renderRun(result: RunResult, config: Config): string {
     ['', '', ...columns.map((c) => limitText(c.rule, config.endpoints)), ''],
     ...result.endpoints.map((e) => [
       e.name + (e.model === undefined ? '' : ` (${sanitizeText(e.model, 24)})`),
-      e.up ? 'up' : 'DOWN',
+      e.up ? 'up' : isAwaited(e, result.backend) ? '–' : 'DOWN',
       ...columns.map((c) => valueText(e, c.signal, c.unit)),
       alertsText(e),
     ]),
@@ -88,6 +88,11 @@ export function align(rows: readonly (readonly string[])[]): string {
     .map((row) => row.map(pad).join('  ').trimEnd())
     .filter((line) => line !== '')
     .join('\n')
+}
+
+/** A worker that has not reported, and need not have yet. */
+function isAwaited({ signals, alerts }: EndpointResult, backend: Backend): boolean {
+  return backend === 'heartbeat-check' && signals.beat_age === undefined && alerts.heartbeat === undefined
 }
 
 function linesBelow(endpoint: EndpointResult, backend: Backend): string[] {

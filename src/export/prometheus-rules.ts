@@ -236,10 +236,16 @@ function isOurs(up: string, { backend }: Config): string {
   return `(up and on (${BY}) last_over_time(${series(backend, main)}[1d]))`
 }
 
+/** Of what a server cannot be judged without, the series that are recorded. */
+const RECORDED_CORE: ReadonlySet<string> = new Set(['waiting', 'running', 'kv_cache', 'finished'])
+
 /** What the server cannot be judged without is missing in a good scrape. */
 function blind(up: string, within: string, { table }: Dialect, config: Config): string {
   const { backend } = config
-  const core = Object.entries(table.signals).flatMap(([signal, row]) => (row?.core && !row.perSubject ? [signal] : []))
+  // One that appears with its first event is missing from every server that is new.
+  const core = Object.entries(table.signals).flatMap(([signal, row]) =>
+    row?.core && !row.perSubject && !row.zeroBeside && RECORDED_CORE.has(signal) ? [signal] : [],
+  )
   const subjects = Object.entries(table.signals).flatMap(([signal, row]) =>
     row?.core && row.perSubject ? [signal] : [],
   )

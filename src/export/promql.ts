@@ -49,25 +49,34 @@ function counter(
 ): string | undefined {
   const row = dialect.table.signals[signal]
   const ofAlias = (alias: Alias) =>
-    allOf([alias.name, ...(alias.plus ?? [])].map((name) => read(selector(alias, name, dialect))))
+    allOf([alias.name, ...(alias.plus ?? [])].map((name) => anyOf(alias, (one) => read(selector(one, name, dialect)))))
   return row && either(row.from.map((alias) => `sum by (${by}) (${ofAlias(alias)})`))
+}
+
+/** A sample that several of its choices would keep counts once: label sets that are alike are one in `or`. */
+function anyOf(alias: Alias, read: (alias: Alias) => string): string {
+  const choices = (alias.oneOf ?? [{}]).map((labels) => read({ ...alias, labels: { ...alias.labels, ...labels } }))
+  return choices.length === 1 ? (choices[0] ?? '') : `(${choices.join(' or ')})`
 }
 
 /** The mean of what a histogram observed in the window, where it observed enough. */
 export function mean(signal: HistogramSignal, dialect: Dialect, atLeast: number): string | undefined {
   return either(
     rows(signal, dialect).map((alias) => {
-      const of = (part: string) =>
-        `sum by (${BY}) (increase(${selector(alias, alias.name + part, dialect)}[${dialect.window}]))`
-      return `${of('_sum')} / (${of('_count')} >= ${atLeast})`
+      const of = (name: string) => `sum by (${BY}) (increase(${selector(alias, name, dialect)}[${dialect.window}]))`
+      const [sum, count] =
+        alias.count === undefined ? [`${alias.name}_sum`, `${alias.name}_count`] : [alias.name, alias.count]
+      return `${of(sum)} / (${of(count)} >= ${atLeast})`
     }),
   )
 }
 
 /** A quantile of what a histogram observed in the window, where it observed enough. */
 export function quantile(q: number, signal: HistogramSignal, dialect: Dialect, atLeast: number): string | undefined {
+  // Two series in place of a histogram have a mean and no quantiles.
+  const histograms = rows(signal, dialect).filter(({ count }) => count === undefined)
   return either(
-    rows(signal, dialect).map((alias) => {
+    histograms.map((alias) => {
       const buckets = selector(alias, `${alias.name}_bucket`, dialect)
       const count = selector(alias, `${alias.name}_count`, dialect)
       const { window } = dialect
@@ -91,9 +100,28 @@ function gaugeOf(alias: Alias, { perSubject }: SignalRow, dialect: Dialect): str
   const parts = [alias.name, ...(alias.plus ?? [])].map((name) => {
     const selected = selector(alias, name, dialect)
     const known = (alias.off ?? []).reduce((expression, value) => `${expression} != ${value}`, selected)
-    return once(alias.rest === undefined ? known : `${known} / (${known} + ${selector({}, alias.rest, dialect)})`)
+    return once(besideOthers(inState(known, alias), alias, dialect))
   })
   return allOf(parts)
+}
+
+/** This as a share of a whole, without a part of it, or as part of another series: what the alias says. */
+function besideOthers(known: string, { rest, less, of }: Alias, dialect: Dialect): string {
+  const other = (name: string) => selector({}, name, dialect)
+  if (rest !== undefined) return `${known} / (${known} + ${other(rest)})`
+  // Where the other is not there, nothing is to be taken off.
+  if (less !== undefined) return `clamp_min(${known} - ${other(less)} or ${known}, 0)`
+  return of === undefined ? known : `${known} / (${other(of)} > 0)`
+}
+
+/** What a published value means: each of those that are named, and `*` for any other. */
+function inState(known: string, { states }: Alias): string {
+  if (!states) return known
+  const named = Object.entries(states).filter(([value]) => value !== '*')
+  const any = states['*']
+  const others =
+    any === undefined ? [] : [`0 * ${named.reduce((left, [value]) => `${left} != ${value}`, known)} + ${any}`]
+  return `(${[...named.map(([value, means]) => `0 * (${known} == ${value}) + ${means}`), ...others].join(' or ')})`
 }
 
 /** Parts that add up where they are there: told apart by a label, so that none takes another's place. */
@@ -115,10 +143,12 @@ function selector({ labels, not }: Pick<Alias, 'labels' | 'not'>, name: string, 
   return matchers.length === 0 ? name : `${name}{${matchers.join(', ')}}`
 }
 
-/** `5*` is all that begins with 5. */
+/** `5*` is all that begins with 5, `*Timeout` all that ends so. */
 function pattern(value: string): string {
-  const [, start = value, star] = /^(.*?)(\*?)$/.exec(value) ?? []
-  return start.replace(/[.+*?^$()[\]{}|\\]/g, '\\\\$&') + (star ? '.*' : '')
+  return value
+    .split('*')
+    .map((part) => part.replace(/[.+*?^$()[\]{}|\\]/g, '\\\\$&'))
+    .join('.*')
 }
 
 function either(expressions: readonly string[]): string | undefined {

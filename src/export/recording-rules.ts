@@ -40,6 +40,7 @@ function rowsOf(dialect: Dialect, window: number): [string, string | undefined][
     ['waiting', gauge('waiting', dialect)],
     ['running', gauge('running', dialect)],
     ['kv_cache', gauge('kv_cache', dialect)],
+    ['finished', total('finished', dialect)],
     ['queue_wait', mean('queue_wait', dialect, MEAN_AT_LEAST)],
     ['queue_wait_p95', quantile(0.95, 'queue_wait', dialect, QUANTILE_AT_LEAST)],
     ['ttft_p99', quantile(0.99, 'ttft', dialect, QUANTILE_AT_LEAST)],
@@ -94,7 +95,7 @@ function failedShare(finished: string, dialect: Dialect): string | undefined {
   const known = parts.filter((part) => part !== undefined)
   if (known.length === 0) return undefined
   const names = new Set(signals.finished?.from.map(({ name }) => name))
-  const isAmong = signals.failed?.from.some(({ name }) => names.has(name)) === true
+  const isAmong = signals.failed?.from.some(({ name, among }) => among || names.has(name)) === true
   const ended = [finished, isAmong ? undefined : failed, refused].filter((part) => part !== undefined)
   const sum = (all: readonly string[]) => `sum by (${BY}) (${allOf(all.map((one) => `(${one})`))})`
   return `${sum(known)}\n/ on (${BY}) ((${sum(ended)} and on (${BY}) (${finished})) >= ${REQUESTS_AT_LEAST})`

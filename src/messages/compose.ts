@@ -26,7 +26,13 @@ export interface ComposeOptions {
   maxBytes?: number
 }
 
-export const CATALOGUES: Record<Language, Catalogue> = { en, ru }
+export const CATALOGUES: Record<Language, Catalogue> = {
+  en,
+  // Read when it is asked for: bundles carry it packed.
+  get ru() {
+    return ru
+  },
+}
 /** Priority of what is over. */
 const OVER_PRIORITY = 4
 

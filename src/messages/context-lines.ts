@@ -64,10 +64,13 @@ export function contextLinesAfter(main: Notification, catalogue: Catalogue): Lin
 }
 
 function verdictLine(main: Notification, context: AlertContext, catalogue: Catalogue): Line | undefined {
-  const { verdict } = context
-  if (!verdict || (main.rule === 'stalled' && verdict.kind === 'stalled')) return undefined
-  if (main.rule === 'restarts' && verdict.kind === 'restarted') return undefined
-  return { text: catalogue.verdicts[verdict.kind](verdict, { restarted: context.restarted === true }), rank: 1 }
+  const { verdict, flow } = context
+  if (!verdict) return flow && ruleNamed(main.rule)?.symptom ? lineOf(catalogue.line.flow(flow), 1) : undefined
+  // Its sentence says the same, or the first line does.
+  if (main.rule === 'stalled' && verdict.kind === 'stalled') return undefined
+  if (main.held?.by === verdict.kind) return undefined
+  if (verdict.kind === 'restarted') return undefined
+  return { text: catalogue.verdicts[verdict.kind](verdict), rank: 1 }
 }
 
 function trendLines(main: Notification, context: AlertContext, catalogue: Catalogue): Line[] {
@@ -75,9 +78,15 @@ function trendLines(main: Notification, context: AlertContext, catalogue: Catalo
   const drains = minutesTo(waiting, context.waitingPerMinute === undefined ? undefined : -context.waitingPerMinute)
   const isFull = context.verdict?.kind === 'cache-full' || (kv ?? 0) > 0.99
   const full = kv === undefined || isFull || hasRoomSaid(main) ? undefined : minutesTo(1 - kv, context.kvPerMinute)
-  return [lineOf(drains && catalogue.line.drains(drains), 3), lineOf(full && catalogue.line.kvFull(full), 3)].filter(
-    (line) => line !== undefined,
-  )
+  const { ruler, farQueue, waitingPerMinute } = context
+  const far =
+    farQueue === undefined || waiting === undefined ? undefined : minutesTo(farQueue - waiting, waitingPerMinute)
+  return [
+    lineOf(ruler && catalogue.line.ruler(ruler), 2),
+    lineOf(far && farQueue && catalogue.line.reaches(farQueue, far), 3),
+    lineOf(drains && catalogue.line.drains(drains), 3),
+    lineOf(full && catalogue.line.kvFull(full), 3),
+  ].filter((line) => line !== undefined)
 }
 
 /** Whether the advice says that the cache has room: next to it, "soon full" would contradict it. */

@@ -1,7 +1,7 @@
 import type { Notification } from '../model/notification.ts'
 import { ruleNamed, signOf } from '../rules/rules.ts'
 import { todosOf } from './context-lines.ts'
-import { endOf } from './endpoint-message.ts'
+import { belowOf, endOf } from './endpoint-message.ts'
 import { cutText, type Draft, fitTitle, type Line, MAX_LINES } from './fit.ts'
 import { shortGpu } from './gpu-name.ts'
 import { isOver } from './group.ts'
@@ -35,8 +35,11 @@ export function digest(sanitized: Sanitized, catalogue: Catalogue): Draft {
   const lines = shown.map((lot, index): Line => ({ text: cutText(lotText(lot, catalogue), LINE), rank: index + 2 }))
   const left = lots.slice(shown.length).reduce((sum, { all }) => sum + all.length, 0)
   const more: Line[] = left > 0 ? [{ text: catalogue.line.more(left), rank: 0 }] : []
-  const [top, ...rest] = lines
-  return { title: titleOf(titled, catalogue), lines: [...(top ? [top] : []), ...advice, ...rest, ...more, ...maybe] }
+  const title = titleOf(titled, catalogue)
+  const [head, ...rest] = lines
+  // What the title has whole is not said twice.
+  const top = head && head.text !== title ? [head] : []
+  return { title, lines: [...top, ...advice, ...rest, ...more, ...maybe] }
 }
 
 /** By rule and cause; inside a lot the highest value first. */
@@ -111,8 +114,8 @@ function figureText(one: Notification, { format }: Catalogue): string | undefine
 
 /** Why, or else what to do. */
 function reasonOf(worst: Notification, catalogue: Catalogue): string[] {
-  const { verdict, restarted } = worst.context ?? {}
-  const why = verdict && catalogue.verdicts[verdict.kind](verdict, { restarted: restarted === true })
+  const { verdict } = worst.context ?? {}
+  const why = belowOf(worst, catalogue) ?? (verdict && catalogue.verdicts[verdict.kind](verdict))
   const [todo] = todosOf(worst, catalogue)
   const text = [why, todo].filter((part) => part !== undefined).join(' ')
   return text === '' ? [] : [text]

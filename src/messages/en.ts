@@ -1,5 +1,6 @@
-import type { Verdict } from '../model/notification.ts'
+import type { Verdict } from '../model/explanation.ts'
 import { adviceEn } from './en/advice.ts'
+import { belowEn, otherVerdictsEn } from './en/below.ts'
 import { briefsEn } from './en/briefs.ts'
 import { canaryRulesEn } from './en/canary-rules.ts'
 import { engineRulesEn } from './en/engine-rules.ts'
@@ -147,6 +148,7 @@ export const en: Catalogue = {
     heavier,
     'cache-full': cacheFull,
     stalled: () => 'The engine makes no progress: hung, or its numbers are frozen.',
+    ...otherVerdictsEn,
     restarted: () => 'The server restarted: what it held was lost, its caches are empty.',
   },
   advice: adviceEn,
@@ -187,6 +189,7 @@ export const en: Catalogue = {
     otherNumbers,
     drains: (minutes) => `At this rate the queue is empty in about ${n.estimate(minutes * 60)}.`,
     kvFull: (minutes) => `At this rate the KV cache is full in about ${n.estimate(minutes * 60)}.`,
+    ...belowEn,
     partlyOut: (upstreams) => `Partly out: ${upstreams}.`,
     gpu,
     spark: (bars, first, last, minutes, what) =>

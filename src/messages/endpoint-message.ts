@@ -1,4 +1,5 @@
 import { defined } from '../model/defined.ts'
+import type { Cause } from '../model/explanation.ts'
 import type { Notification, Symptom } from '../model/notification.ts'
 import { ruleNamed, signOf } from '../rules/rules.ts'
 import { contextLines, contextLinesAfter } from './context-lines.ts'
@@ -104,7 +105,8 @@ function nowLines(notification: Notification, catalogue: Catalogue, now: number)
   const often = flaps && line.comesAndGoes(flaps.times, format.clock(flaps.since, now), reason === 'repeated')
   const since = reason === 'repeated' ? line.since(format.clock(firedAt, now)) : undefined
   const asOf = now - at >= LATE ? line.asOf(format.clock(at, now)) : undefined
-  const text = [often, nowOf(notification, catalogue), impact(notification, catalogue), since, asOf]
+  const below = belowOf(notification, catalogue)
+  const text = [below, often, nowOf(notification, catalogue), impact(notification, catalogue), since, asOf]
     .filter((part) => part !== undefined)
     .join(' ')
   const words =
@@ -123,6 +125,19 @@ function nowLines(notification: Notification, catalogue: Catalogue, now: number)
   ]
 }
 
+/** What lies below the symptom comes before it. */
+export function belowOf({ context, rule }: Notification, { line, verdicts }: Catalogue): string | undefined {
+  const { cause, verdict } = context ?? {}
+  if (cause?.gpu) return line.gpuBelow(named(cause.gpu))
+  if (cause?.upstreams !== undefined) return line.upstreamsBelow(cause.upstreams)
+  const isOfWork = ruleNamed(rule)?.symptom === true
+  return isOfWork && verdict?.kind === 'restarted' ? verdicts.restarted(verdict) : undefined
+}
+
+function named(gpu: NonNullable<Cause['gpu']>): NonNullable<Cause['gpu']> {
+  return { ...gpu, name: shortGpu(gpu.name) ?? gpu.name }
+}
+
 function impact(notification: Notification, catalogue: Catalogue): string | undefined {
   const { context, rule } = notification
   const waiting = context?.numbers.waiting
@@ -136,24 +151,30 @@ function impact(notification: Notification, catalogue: Catalogue): string | unde
 
 function overLines(notification: Notification, catalogue: Catalogue, now: number): Line[] {
   const { line, format } = catalogue
-  const { reason, at, firedAt, endedAt, ended, times, flaps, began } = notification
+  const { reason, at, firedAt, endedAt, ended, times, flaps, began, context } = notification
   const detail = detailOf(notification, catalogue)
   const lasted = lengthOf(notification)
   const how = ended === undefined ? undefined : line.ended[ended]
   const byWhat: Line[] = how === undefined ? [] : [{ text: how, rank: 1 }]
+  const { gpu, ...cause } = context?.cause ?? {}
+  const isCaused = gpu !== undefined || cause.upstreams !== undefined
+  const first = (text: string): Line => ({
+    text: isCaused ? `${text} ${line.cameFrom({ ...cause, ...(gpu && { gpu: named(gpu) }) })}` : text,
+    rank: 0,
+  })
   if (reason === 'late') {
     const [from, to] = [format.clock(firedAt, now), format.clock(endedAt ?? at, now)]
-    if (times !== undefined) return [{ text: line.wasOften(times, from, to, detail), rank: 0 }]
-    return [{ text: line.was(from, to, lasted, detail), rank: 0 }, ...byWhat]
+    if (times !== undefined) return [first(line.wasOften(times, from, to, detail))]
+    return [first(line.was(from, to, lasted, detail)), ...byWhat]
   }
   const also = alsoLines(notification, catalogue)
   if (flaps) {
     const text = line.cameAndWent(flaps.times, format.clock(flaps.since, now), flaps.bad, detail)
-    return [{ text, rank: 0 }, ...also, ...byWhat]
+    return [first(text), ...also, ...byWhat]
   }
   const what = ofSubject(notification, headlineOf(notification, catalogue), catalogue)
   const often: Line[] = began === undefined ? [] : [{ text: line.began(began), rank: 1 }]
-  return [{ text: line.lasted(what, lasted, detail), rank: 0 }, ...also, ...often, ...byWhat]
+  return [first(line.lasted(what, lasted, detail)), ...also, ...often, ...byWhat]
 }
 
 /** What else took part, with how bad it got. */

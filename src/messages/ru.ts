@@ -1,5 +1,6 @@
-import type { Verdict } from '../model/notification.ts'
+import type { Verdict } from '../model/explanation.ts'
 import { adviceRu } from './ru/advice.ts'
+import { belowRu, otherVerdictsRu } from './ru/below.ts'
 import { briefsRu } from './ru/briefs.ts'
 import { canaryRulesRu } from './ru/canary-rules.ts'
 import { engineRulesRu } from './ru/engine-rules.ts'
@@ -144,6 +145,7 @@ export const ru: Catalogue = {
     heavier,
     'cache-full': cacheFull,
     stalled: () => 'Движок завис: запросы не выполняются, или его метрики застыли.',
+    ...otherVerdictsRu,
     restarted: () => 'Сервер перезапустился: всё, что в нём было, потеряно, кэши пусты.',
   },
   advice: adviceRu,
@@ -184,6 +186,7 @@ export const ru: Catalogue = {
     otherNumbers,
     drains: (minutes) => `Такими темпами очередь рассосётся примерно за ${n.estimate(minutes * 60)}.`,
     kvFull: (minutes) => `Такими темпами KV-кэш заполнится примерно через ${n.estimate(minutes * 60)}.`,
+    ...belowRu,
     partlyOut: (upstreams) => `Частично недоступны: ${upstreams}.`,
     gpu,
     spark: (bars, first, last, minutes, what) =>

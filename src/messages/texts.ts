@@ -1,6 +1,7 @@
 import type { Backend } from '../model/backend.ts'
+import type { Cause, Verdict, VerdictKind } from '../model/explanation.ts'
 import type { Failure } from '../model/failure.ts'
-import type { CanaryStatus, HeldBy, Notification, Verdict, VerdictKind } from '../model/notification.ts'
+import type { AlertContext, CanaryStatus, HeldBy, Notification } from '../model/notification.ts'
 import type { RuleId } from '../rules/rules.ts'
 import type { Advice } from '../verdict/advice-kinds.ts'
 import type { NumberFormat } from './number-format.ts'
@@ -58,7 +59,7 @@ export interface Fact {
 export interface RuleTexts {
   /** What happened, for the title: no number, no full stop. */
   headline(fact: Fact): string
-  /** What a reminder says instead, where hours later the headline may no longer be true. */
+  /** What the page says of an alert that lasts, where the headline may no longer be true hours later. */
   still?: string
   /** The same as a sentence with what is known: value, limit, company. Ends in a full stop. */
   now(fact: Fact): string
@@ -110,7 +111,8 @@ export interface Catalogue {
   /** A rule in a digest, where its headline is too long for many endpoints. */
   lots: Partial<Record<string, string>>
   failures: Record<Failure['kind'], FailureTexts>
-  verdicts: Record<VerdictKind, (verdict: Verdict, also: { restarted: boolean }) => string>
+  /** Why, in a sentence. */
+  verdicts: Record<VerdictKind, (verdict: Verdict) => string>
   advice: { [K in Advice['key']]: (advice: Extract<Advice, { key: K }>) => string }
   /** An XID by its number: what it means and what to do. `undefined`: not in the table. */
   xids: Readonly<Record<number, string>>
@@ -141,6 +143,16 @@ export interface Catalogue {
     noneFinishes: string
     otherNumbers(numbers: OtherNumbers): string | undefined
     drains(minutes: number): string
+    /** When so many will wait. */
+    reaches(count: number, minutes: number): string
+    /** What came and what finished; requests a second. */
+    flow(flow: NonNullable<AlertContext['flow']>): string
+    ruler(ruler: NonNullable<AlertContext['ruler']>): string
+    /** What lies below the symptom, as it is now. */
+    gpuBelow(gpu: NonNullable<Cause['gpu']>): string
+    upstreamsBelow(names: string): string
+    /** The same of what is over. */
+    cameFrom(cause: Cause): string
     kvFull(minutes: number): string
     partlyOut(upstreams: string): string
     gpu(gpu: { utilisation?: number; temperature?: number; xid?: number }): string | undefined

@@ -1,34 +1,8 @@
 import * as z from 'zod/mini'
 import type { Backend } from './backend.ts'
+import { CAUSE, VERDICT } from './explanation.ts'
 import { FAILURE_KINDS } from './failure.ts'
-
-/**
- * Fields that are not known here stay: another version may have written them, and may read them again. The type has ours
- * alone. Unchecked fields are for the type only: they are left out of what is checked, which every run does.
- */
-function open<S extends z.core.$ZodLooseShape>(shape: S): z.ZodMiniObject<S, z.core.$strip> {
-  const checked = Object.entries(shape).filter(([, field]) => field !== anything)
-  return z.looseObject(Object.fromEntries(checked)) as unknown as z.ZodMiniObject<S, z.core.$strip>
-}
-
-/** One of our names. Another version may have more of them, so any text is read as one. */
-function name<T extends string>(): z.ZodMiniType<T> {
-  return text as unknown as z.ZodMiniType<T>
-}
-
-/** A field that a message can be written without: whatever is there, the notification can be told. */
-function unchecked<T>(): z.ZodMiniExactOptional<z.ZodMiniType<T>> {
-  return anything as unknown as z.ZodMiniExactOptional<z.ZodMiniType<T>>
-}
-
-const number = z.number()
-const text = z.string()
-const texts = z.array(text)
-// Made once and used for many fields: every function makes these when it starts.
-const maybeNumber = z.exactOptional(number)
-const maybeText = z.exactOptional(text)
-const maybeTexts = z.exactOptional(texts)
-const anything = z.exactOptional(z.unknown())
+import { maybeNumber, maybeText, maybeTexts, name, number, open, text, texts, unchecked } from './open-schema.ts'
 
 const REASONS = ['fired', 'worse', 'repeated', 'resolved', 'late', 'told-once'] as const
 
@@ -37,20 +11,6 @@ const REASONS = ['fired', 'worse', 'repeated', 'resolved', 'late', 'told-once'] 
  * (the watcher's own gap, a state that had to be put aside).
  */
 export type Reason = (typeof REASONS)[number]
-
-export type VerdictKind = 'load-grew' | 'broke' | 'heavier' | 'cache-full' | 'stalled' | 'restarted'
-
-/** What this window shows against the endpoint's own past. A ratio is now / past: 3 is three times the usual. */
-const VERDICT = open({
-  kind: name<VerdictKind>(),
-  arrivals: unchecked<number>(),
-  tokensPerSecond: unchecked<number>(),
-  timePerToken: unchecked<number>(),
-  promptTokens: unchecked<number>(),
-  outputTokens: unchecked<number>(),
-  preemptions: unchecked<number>(),
-})
-export type Verdict = z.infer<typeof VERDICT>
 
 /** Names of the numbers in the result and in messages; units as in `signals.ts`, rates per second. */
 export type DerivedSignal =
@@ -153,6 +113,14 @@ const ALERT_CONTEXT = open({
   engine: unchecked<'v0' | 'v1'>(),
   /** The server's own settings that matter for advice, as published. */
   settings: z.exactOptional(z.record(text, text)),
+  /** What came and what finished a second since the trouble began, and what usually comes. */
+  flow: z.exactOptional(open({ came: number, finished: number, usual: unchecked<number>() })),
+  /** Requests a second: what one replica manages, and what comes to all of them; how many there are and are needed. */
+  ruler: z.exactOptional(open({ manages: number, comes: number, replicas: number, needed: number })),
+  /** A queue so long is worth foretelling. Requests. */
+  farQueue: unchecked<number>(),
+  /** What lies below the symptom: it comes first. */
+  cause: z.exactOptional(CAUSE),
   /** GPUs beside this server, where an exporter was named: the busiest. */
   gpu: z.exactOptional(
     open({ utilisation: unchecked<number>(), temperature: unchecked<number>(), xid: unchecked<number>() }),

@@ -1,6 +1,7 @@
 import type { Backend } from './backend.ts'
+import type { VerdictKind } from './explanation.ts'
 import type { Failure } from './failure.ts'
-import type { DerivedSignal, Numbers, VerdictKind } from './notification.ts'
+import type { DerivedSignal, Numbers } from './notification.ts'
 
 export interface EndpointResult {
   name: string

@@ -44,6 +44,7 @@ export const SIGNALS = {
   ttft: { ...histogram, meaning: 'time to first token' },
   itl: { ...histogram, meaning: 'time per output token' },
   e2e: { ...histogram, meaning: 'whole request' },
+  transfer_time: { ...histogram, meaning: 'time of one KV transfer between prefill and decode' },
   finished: { ...requestsTotal, meaning: 'requests finished since start' },
   failed: { ...requestsTotal, meaning: 'requests failed by the server since start' },
   http_failed: {
@@ -60,6 +61,13 @@ export const SIGNALS = {
   generation_tokens: { ...tokensTotal, meaning: 'generated tokens since start' },
   prefix_queries: { ...tokensTotal, meaning: 'prompt tokens looked up in the prefix cache since start' },
   prefix_hits: { ...tokensTotal, meaning: 'prompt tokens found in the prefix cache since start' },
+  draft_tokens: { ...tokensTotal, meaning: 'tokens proposed by speculative decoding since start' },
+  draft_accepted: { ...tokensTotal, meaning: 'those of them that were accepted since start' },
+  accept_share: {
+    kind: 'gauge',
+    ...share,
+    meaning: "the server's own share of accepted draft tokens, where it publishes no counters",
+  },
   steps: {
     kind: 'counter',
     unit: 'steps',

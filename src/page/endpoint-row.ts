@@ -36,14 +36,14 @@ export function endpointRow(endpoint: EndpointView, reader: Reader, hasRoom: boo
     ...state,
     ...others.slice(0, BESIDE),
     ...(endpoint.gpus.length > 1 ? [`${endpoint.gpus.length} GPU`] : []),
-    ...(model === undefined ? [] : [`<i>${escapeHtml(sanitizeText(model, 40))}</i>`]),
-  ]
+  ].join(' · ')
+  const named = model === undefined ? '' : `<i>${beside === '' ? '' : ' · '}${escapeHtml(sanitizeText(model, 40))}</i>`
   const chart = !hasRoom && charts[0] && isMoving(charts[0]) ? spark(charts[0]) : ''
   const figures = hasRoom ? charts.filter(isMoving).map((one) => figureOf(one, reader)) : []
   const below = figures.length > 0 ? `<div class="k">${figures.join('')}</div>` : ''
   const name = `<b>${escapeHtml(endpoint.name)}</b>`
   const none = endpoint.up === undefined ? `<span class="v m">${words.notAsked}</span>` : value
-  return `<li class="r${chart === '' ? ' g' : ''}">${name}${chart}${none}<span class="m">${beside.join(' · ')}</span>${below}</li>`
+  return `<li class="r${chart === '' ? ' g' : ''}">${name}${chart}${none}<span class="m">${beside}${named}</span>${below}</li>`
 }
 
 /** The numbers of an endpoint in words, the main one first. */

@@ -24,13 +24,13 @@ export function fireCard(
     const beside = [...quiet, since, ...told.map(({ now }) => escapeHtml(now))].join(' · ')
     return `<li class="r x"><h3>${title}</h3><span class="m">${beside}</span></li>`
   }
-  const sentences = told.map(({ now, sign }, index) => `${index === 0 ? '' : `${sign} `}${escapeHtml(now)}`)
+  const sentences = told.map(({ now, sign }, index) => `<p>${index === 0 ? '' : `${sign} `}${escapeHtml(now)}</p>`)
   const model = endpoint.model === undefined ? owner.name : `${owner.name}, ${sanitizeText(endpoint.model, 60)}`
   const verdict = verdictOf(fire, reader)
   const beside = numberTexts(endpoint, reader)
-  const numbers = beside.length === 0 ? '' : `<p class="m b">${beside.join(' · ')}</p>`
+  const numbers = beside.length === 0 ? '' : `<p class="m">${beside.join(' · ')}</p>`
   const figure = fire.chart && isMoving(fire.chart) ? figureOf(fire.chart, reader) : ''
-  return `<li class="f${quiet.length > 0 ? ' q' : ''}${figure === '' ? '' : ' w'}"><div><h3 class="bad">${title}</h3><p>${sentences.join(' ')}</p>${verdict === undefined ? '' : `<p>${escapeHtml(verdict)}</p>`}<p class="m">${[...quiet, since, escapeHtml(model)].join(' · ')}</p>${numbers}</div>${figure}</li>`
+  return `<li class="f${quiet.length > 0 ? ' q' : ''}${figure === '' ? '' : ' w'}"><div><h3 class="bad">${title}</h3>${sentences.join('')}${verdict === undefined ? '' : `<p>${escapeHtml(verdict)}</p>`}<p class="m">${[...quiet, since, escapeHtml(model)].join(' · ')}</p>${numbers}</div>${figure}</li>`
 }
 
 function heldBy({ quiet }: EndpointView, { acknowledged }: Fire, reader: Reader): string[] {
@@ -46,6 +46,6 @@ function heldBy({ quiet }: EndpointView, { acknowledged }: Fire, reader: Reader)
   return lines.map((line) => `<span class="warn">${line}</span>`)
 }
 
-function verdictOf({ verdict, restarted }: Fire, { language }: Reader): string | undefined {
-  return verdict && CATALOGUES[language].verdicts[verdict.kind](verdict, { restarted })
+function verdictOf({ verdict }: Fire, { language }: Reader): string | undefined {
+  return verdict && CATALOGUES[language].verdicts[verdict.kind](verdict)
 }

@@ -1,45 +1,34 @@
 import type { Backend } from '../model/backend.ts'
-import type { DerivedSignal, Numbers, Verdict } from '../model/notification.ts'
+import type { Verdict } from '../model/explanation.ts'
+import type { DerivedSignal, Numbers } from '../model/notification.ts'
 import { type GaugeSignal, type Readings, SIGNALS, type Signal } from '../model/signals.ts'
-import { mainSignal, type Snapshot } from '../rules/snapshot.ts'
-import { pastWorkloadOf, workloadOf } from '../rules/workload.ts'
+import { mainSignal } from '../rules/snapshot.ts'
 import { derive } from '../signals/derive.ts'
 import { emptyReadings } from '../signals/readings.ts'
-import { increases, sinceLast } from '../signals/window.ts'
+import { increases } from '../signals/window.ts'
 import type { EndpointState } from '../state/schema.ts'
-import { verdict } from '../verdict/verdict.ts'
 
 /** What the state still knows of an endpoint's last good answer. */
 export interface Remembered {
   numbers: Numbers
   atLeast: DerivedSignal[]
   verdict?: Verdict
-  restarted: boolean
 }
 
 /**
  * The numbers of the last run, worked out again from what it left: a state holds what judging needs, not what was
- * judged, so that a run costs nothing more for a page that nobody may be looking at.
+ * judged, so that a run costs nothing more for a page that nobody may be looking at. Why work does not get through is
+ * kept with its incident, so that page and messages say the same.
  * @param explains whether the verdict is wanted too.
  */
 export function remember(state: EndpointState, backend: Backend, explains: boolean): Remembered {
   const last = state.recent.at(-1)
-  if (last === undefined || last[0] !== state.goodAt) return { numbers: {}, atLeast: [], restarted: false }
+  if (last === undefined || last[0] !== state.goodAt) return { numbers: {}, atLeast: [] }
   const readings = readingsOf(state, backend)
   const window = state.history && increases(state.history)
   const { numbers, atLeast } = derive(readings, window)
-  const restarted = state.history?.restartedAt !== undefined
-  if (!explains || !state.history) return { numbers, atLeast, restarted }
-  const snapshot: Pick<Snapshot, 'after' | 'last' | 'readings' | 'derived' | 'noProgress'> = {
-    after: state,
-    last: sinceLast(state.history),
-    readings,
-    derived: { numbers, atLeast, faults: [] },
-    noProgress: state.stalledRuns > 0,
-  }
-  const work = workloadOf(snapshot as Snapshot)
-  const found = work && verdict(work, pastWorkloadOf(state, last[0]))
-  return { numbers, atLeast, restarted, ...(found ? { verdict: found } : {}) }
+  const { verdict, over } = state.incidents.work ?? {}
+  return { numbers, atLeast, ...(explains && verdict && !over ? { verdict } : {}) }
 }
 
 function readingsOf(state: EndpointState, backend: Backend): Readings {

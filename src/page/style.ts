@@ -19,7 +19,7 @@ ul,ol{list-style:none;padding:0}
 .f{background:var(--badbg);border:1px solid var(--line);border-left:4px solid var(--bad);border-radius:6px;padding:6px 10px;margin-bottom:6px;display:grid;grid-template-columns:minmax(0,1fr);gap:1px 18px}.f>div{min-width:0}
 .f.q{background:var(--card);border-left-color:var(--soft)}
 .f.q h3{color:var(--text)}
-.f figure{min-width:0}.f figcaption{color:var(--soft);font-size:12px}
+.f figure{min-width:0;align-self:center}header~main>ol:first-child{margin-top:8px}.f figcaption{color:var(--soft);font-size:12px}
 .f p{font-size:14px}
 svg{display:block;overflow:visible}
 svg path{fill:none;stroke:var(--ink);stroke-width:1.5;vector-effect:non-scaling-stroke;stroke-linejoin:round;stroke-linecap:round}
@@ -33,7 +33,6 @@ summary{cursor:pointer;padding:3px 0;font-weight:600}summary small{font-weight:4
 .r h3,.r>b{grid-area:n;font-weight:600;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
 .r .v{grid-area:v;text-align:right;white-space:nowrap}
 .r .m{grid-area:m;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
-.b{white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
 .k{grid-column:1/-1;display:grid;grid-template-columns:repeat(auto-fit,minmax(260px,1fr));gap:4px 18px;padding:4px 0}.k figcaption{color:var(--soft);font-size:12px}
 .r i{font-style:normal;font-weight:400;color:var(--soft);font-size:13px}
 footer{margin-top:6px}footer li{padding:2px 0;font-size:14px}
@@ -43,7 +42,8 @@ button.p{background:var(--ink);border-color:var(--ink);color:var(--bg)}
 .say{border:1px solid var(--line);border-left:4px solid var(--ok);border-radius:6px;padding:9px 12px;margin:10px 0;font-weight:600}
 .say.bad{border-left-color:var(--bad)}
 .n{max-width:560px}
-@media(min-width:760px){h2{margin:14px 0 5px}summary{padding:7px 0}.r{padding:4px 0 5px}header{grid-template:"h s a" auto/auto 1fr auto;padding-bottom:8px}.f{padding:9px 14px}.f.w{grid-template-columns:minmax(0,1fr) 320px}.r{grid-template:"n m s v"/minmax(180px,1.1fr) 2fr 60px minmax(110px,auto)}.r.g{grid-template:"n m v"/minmax(180px,1.1fr) 2fr minmax(110px,auto)}.r.x{grid-template:"n m"/minmax(180px,1.1fr) 2fr}.c{height:64px}}
+@media(max-width:759px){.r:has(.s) i{display:none}}
+@media(min-width:760px){h2{margin:14px 0 5px}summary{padding:7px 0}.r{padding:4px 0 5px}header{grid-template:"h s a" auto/auto 1fr auto;padding-bottom:8px}.f{padding:9px 14px}.f.w{grid-template-columns:minmax(0,1fr) 320px}.r{grid-template:"n m s v"/minmax(180px,1.1fr) 2fr 60px minmax(110px,auto)}.r.g{grid-template:"n m v"/minmax(180px,1.1fr) 2fr minmax(110px,auto)}.r.x{grid-template:"n m"/minmax(180px,1.1fr) 2fr}.c{height:64px}.f .c{height:96px}}
 @media(forced-colors:active){svg path{stroke:CanvasText}}
 @media print{details:not([open])>*{display:block}}
 `.trim()

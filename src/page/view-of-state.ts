@@ -1,6 +1,7 @@
 import type { Backend } from '../model/backend.ts'
 import { defined } from '../model/defined.ts'
-import type { DerivedSignal, Notification, Verdict } from '../model/notification.ts'
+import type { Verdict } from '../model/explanation.ts'
+import type { DerivedSignal, Notification } from '../model/notification.ts'
 import type { Rule } from '../model/rule.ts'
 import { mainSignal } from '../rules/snapshot.ts'
 import { usualInterval } from '../rules/watcher.ts'
@@ -103,7 +104,6 @@ function fireOf(
   return {
     alerts,
     since: Math.min(...alerts.map(({ firedAt }) => firedAt)),
-    restarted: remembered.restarted,
     ...defined({
       verdict: remembered.verdict ?? lastTold(endpoint),
       // Of what does not answer there is nothing to see.

@@ -1,6 +1,7 @@
 import type { Backend } from '../model/backend.ts'
+import type { Verdict } from '../model/explanation.ts'
 import type { Failure } from '../model/failure.ts'
-import type { DerivedSignal, Notification, Numbers, Verdict } from '../model/notification.ts'
+import type { DerivedSignal, Notification, Numbers } from '../model/notification.ts'
 import type { Silence } from '../state/silence-schema.ts'
 import type { Quiet } from '../state/silences.ts'
 
@@ -63,7 +64,6 @@ export interface Fire {
   alerts: Notification[]
   since: number
   verdict?: Verdict
-  restarted: boolean
   /** The chart that shows it. */
   chart?: Chart
   /** All of it was acknowledged; by whom, first. */

@@ -8,14 +8,14 @@ export const wordsRu: PageWords = {
   title: 'Queuebell',
   skip: 'К эндпоинтам',
   summary: (trouble, all, taken) => {
-    if (all === 0) return 'Пока ни за чем не наблюдаем'
+    if (all === 0) return 'Пока ничего не отслеживается'
     if (trouble === 0) return all === 1 ? 'Всё в порядке' : `Всё в порядке: ${endpoints(all)}`
     const of = all === 1 ? 'Есть проблема' : `Проблемы: ${n.count(trouble)} из ${n.count(all)}`
     return taken === 0
       ? of
       : `${of}, ${taken === trouble ? 'в работе или заглушено' : `в работе или заглушено: ${n.count(taken)}`}`
   },
-  nothingYet: 'Состояния пока нет: наблюдатель уже запускался?',
+  nothingYet: 'Состояния пока нет: мониторинг уже запускался?',
   asOf: (clock) => `на ${clock}`,
   fires: 'Что сработало',
   moreFire: (count) => `Ещё ${n.count(count)}`,
@@ -28,9 +28,9 @@ export const wordsRu: PageWords = {
   by: (who) => (who === 'link' ? 'по ссылке' : `(${who})`),
   pending: 'ещё недостаточно долго',
   notAsked: 'ещё не опрошен',
-  unreachable: 'нет пригодного ответа',
-  watchers: 'Наблюдатели',
-  ran: (clock, ago) => `запуск в ${clock}, ${ago} назад`,
+  unreachable: 'нет нормального ответа',
+  watchers: 'Мониторинг',
+  ran: (clock, ago) => `проверка в ${clock}, ${ago} назад`,
   neverRan: 'ещё не запускался',
   late: 'не запускается: данные устарели',
   waiting: (count) =>
@@ -41,7 +41,7 @@ export const wordsRu: PageWords = {
   badge: 'Значок',
   signal: {
     waiting: 'в очереди',
-    running: 'считается',
+    running: 'выполняется',
     kv_cache: 'KV',
     queue_wait: 'ожидание',
     ttft_p99: 'TTFT p99',
@@ -70,7 +70,7 @@ export const wordsRu: PageWords = {
       acknowledged: 'Принято: напоминаний больше не будет.',
       silenced: (clock) => `Заглушено до ${clock}.`,
       already: (clock) => `Уже заглушено до ${clock}.`,
-      ended: 'Заглушение снято. Что ещё продолжается, о том сообщит следующий запуск.',
+      ended: 'Заглушение снято. Что ещё продолжается, о том сообщит следующая проверка.',
     },
     failed: 'Сейчас не удалось это записать: попробуйте ещё раз.',
     unknown: 'Ничего не сделано: такого выбора нет.',

@@ -1,6 +1,8 @@
-import type { AlertContext, DerivedSignal, Numbers, Verdict } from '../model/notification.ts'
+import { defined } from '../model/defined.ts'
+import type { AlertContext, DerivedSignal, Numbers } from '../model/notification.ts'
 import { shownUrl } from '../secrets/names.ts'
 import { mainSignal, type Snapshot } from './snapshot.ts'
+import type { Why } from './why.ts'
 
 /** Numbers that a message may show; not totals since the server's start. */
 const SHOWN: readonly DerivedSignal[] = [
@@ -43,7 +45,7 @@ function minutesOf(ms: number): number {
 /** The endpoint as a message may describe it, small enough to wait in the outbox; without the number of other endpoints. */
 export function alertContextOf(
   snapshot: Snapshot,
-  verdict: Verdict | undefined,
+  { verdict, flow, ruler, isForetold }: Why,
   now: number,
 ): Omit<AlertContext, 'of'> {
   const { derived, observation, after, readings } = snapshot
@@ -67,16 +69,11 @@ export function alertContextOf(
     ...(readings?.gauges.kv_cache?.at === undefined ? {} : { kvAt: readings.gauges.kv_cache.at }),
     ...partlyOutOf(snapshot),
     ...failedByOf(snapshot),
-    ...(verdict ? { verdict } : {}),
+    ...defined({ verdict, flow, ruler }),
     ...(after.history?.restartedAt === undefined ? {} : { restarted: true }),
     ...(snapshot.noProgress ? { noProgress: true } : {}),
     ...(hasSpark ? { spark: after.recent.map(([, value]) => value), sparkMinutes: minutesOf(now - oldest) } : {}),
-    ...(mainSignal(snapshot.backend) === 'waiting'
-      ? trend(
-          'waitingPerMinute',
-          after.recent.map(([at, value]) => [at, value]),
-        )
-      : {}),
+    ...(isForetold && mainSignal(snapshot.backend) === 'waiting' ? queueTrend(snapshot) : {}),
     ...trend(
       'kvPerMinute',
       after.recent.map(([at, , kv]) => [at, kv]),
@@ -124,6 +121,18 @@ function failedByOf({ window }: Snapshot): Partial<AlertContext> {
   const found = [...failures].find(([, n]) => n > all / 2)
   return found ? { failedBy: found[0] } : {}
 }
+
+/** How fast the queue changes, and how long it may become before it is worth a word. */
+function queueTrend({ after, endpoint }: Snapshot): Partial<AlertContext> {
+  const found = trend(
+    'waitingPerMinute',
+    after.recent.map(([at, value]) => [at, value]),
+  )
+  const limit = endpoint.rules.find(({ id }) => id === 'waiting')?.limit
+  return { ...found, ...(limit !== undefined && limit > 0 ? { farQueue: FAR * limit } : {}) }
+}
+/** Times the limit of the queue. */
+const FAR = 10
 
 /** Slope a minute by least squares over the last runs, where a straight line fits them. */
 function trend(name: 'waitingPerMinute' | 'kvPerMinute', points: [number, number | null][]): Partial<AlertContext> {

@@ -7,18 +7,17 @@ import type { EndpointResult } from '../model/result.ts'
 import { shownUrl } from '../secrets/names.ts'
 import { ruleOf, subjectOf } from '../state/alert-key.ts'
 import { enqueue, readdressed } from '../state/enqueue.ts'
+import type { Incident } from '../state/incident-schema.ts'
 import {
   type Alert,
   type EndpointState,
   endpointOf,
-  type Incident,
   newEndpointState,
   notAhead,
   type Outgoing,
   type State,
 } from '../state/schema.ts'
 import { openIncident, type Threads, threadsLeft } from '../state/threads.ts'
-import { verdict } from '../verdict/verdict.ts'
 import { alertContextOf } from './alert-context.ts'
 import type { Decision } from './decision.ts'
 import { followAll, type Incidents } from './incidents.ts'
@@ -27,9 +26,11 @@ import { isWorthKeeping, poolSnapshot } from './pool.ts'
 import { type RuleId, ruleNamed } from './rules.ts'
 import { siblingsByGroup } from './siblings.ts'
 import { type Snapshot, takeSnapshot } from './snapshot.ts'
+import { loadsByGroup } from './uneven.ts'
 import { gapNotification, gapsWith, usualInterval } from './watcher.ts'
+import { type Groups, membersByGroup, whyOf } from './why.ts'
 import { notesOfWorker } from './worker-run.ts'
-import { learnFrom, pastWorkloadOf, workloadOf } from './workload.ts'
+import { learnFrom, workloadOf } from './workload.ts'
 
 export interface Evaluation {
   /** What the next run starts from, its outbox included. */
@@ -82,10 +83,11 @@ export function evaluate(
   }))
   const servers = observations.filter(({ unread }) => unread === undefined).length
   const stillDown = causesOfThoseStillDown(judged)
-  const all = { of: servers, stillDown, outbox: kept, threads: previous.threads }
+  const groups = { loads: loadsByGroup(snapshots), members: membersByGroup(snapshots) }
+  const all = { of: servers, stillDown, outbox: kept, threads: previous.threads, groups }
   const told = judged.map(({ one, judgement }) => conclude(one, judgement, all, now))
-  const groups = new Set(pools.map(({ endpoint }) => endpoint.name))
-  const remembered = told.filter((t) => !groups.has(t.result.name) || isWorthKeeping(t.state))
+  const pooled = new Set(pools.map(({ endpoint }) => endpoint.name))
+  const remembered = told.filter((t) => !pooled.has(t.result.name) || isWorthKeeping(t.state))
   const phases = new Map(told.map((t) => [t.result.name, t.result.alerts.pool]))
   const overtaken = new Map(told.flatMap((t) => [...t.overtaken]))
   const gap = gapNotification(previous, config, interval, now)
@@ -113,7 +115,7 @@ export function evaluate(
     judgement.decisions.map((decision) => ({ endpoint: one.endpoint.name, decision })),
   )
   const results = told.flatMap(({ result }, index) => {
-    if (groups.has(result.name)) return []
+    if (pooled.has(result.name)) return []
     const phase = phases.get(snapshots[index]?.endpoint.group ?? '')
     return [phase === undefined ? result : { ...result, alerts: { ...result.alerts, pool: phase } }]
   })
@@ -142,33 +144,36 @@ function causesOfThoseStillDown(judged: readonly { one: Snapshot; judgement: End
   })
 }
 
+interface All {
+  of: number
+  stillDown: readonly string[]
+  outbox: readonly Outgoing[]
+  threads: Threads | undefined
+  groups: Groups
+}
+
 /** Verdict, incidents, learning and the result of one endpoint. */
 function conclude(
   one: Snapshot,
   judgement: EndpointJudgement,
-  {
-    of,
-    stillDown,
-    outbox,
-    threads,
-  }: { of: number; stillDown: readonly string[]; outbox: readonly Outgoing[]; threads: Threads | undefined },
+  { of, stillDown, outbox, threads, groups }: All,
   now: number,
 ): { state: EndpointState; result: EndpointResult } & Pick<Incidents, 'notifications' | 'overtaken'> {
-  const work = workloadOf(one)
   const firing = Object.values(judgement.alerts).some((alert) => alert.phase === 'firing')
   const needed = firing || judgement.judged.length > 0 || Object.keys(one.before.incidents).length > 0
-  const found = needed && work ? verdict(work, pastWorkloadOf(one.before, now)) : undefined
+  const why = needed ? whyOf(one, judgement.alerts, groups, now) : undefined
   const { observation } = one
   const alike =
     observation.up === false ? stillDown.filter((cause) => cause === causeOf(observation.failure)).length : 0
-  const { incidents, notifications, overtaken } = needed
+  const { incidents, notifications, overtaken } = why
     ? followAll({
         snapshot: one,
         judged: judgement.judged,
         outbox,
         threads,
         now,
-        context: { ...alertContextOf(one, found, now), of, ...(alike > 0 && { downBefore: alike }) },
+        why,
+        context: { ...alertContextOf(one, why, now), of, ...(alike > 0 && { downBefore: alike }) },
       })
     : NO_INCIDENTS
   const calm = Object.entries(judgement.alerts).every(([key, alert]) => isTheNewUsual(key, alert, now))
@@ -176,14 +181,14 @@ function conclude(
     ...one.after,
     alerts: judgement.alerts,
     incidents,
-    baselines: calm && one.readings ? learnFrom(one, work, now) : one.after.baselines,
+    baselines: calm && one.readings ? learnFrom(one, workloadOf(one), now) : one.after.baselines,
     // A code that appeared while `down` held the rule back is still to be told.
     ...(isHeld(one, judgement) ? heldBack(one.before) : {}),
     gpus: Object.fromEntries(Object.entries(one.after.gpus).filter(([, at]) => now - at < LOST_GPU_KEPT)),
   }
   return {
     state,
-    result: resultOf(one, judgement.alerts, firing ? found?.kind : undefined, now),
+    result: resultOf(one, judgement.alerts, firing ? why?.verdict?.kind : undefined, now),
     notifications,
     overtaken,
   }
@@ -222,7 +227,7 @@ function resultOf(
     url: shownUrl(endpoint.url),
     up,
     ...(model === undefined ? {} : { model }),
-    signals: { up: up ? 1 : 0, ...derived.numbers },
+    signals: { ...derived.numbers, up: up ? 1 : 0 },
     ...(derived.atLeast.length > 0 ? { atLeast: derived.atLeast } : {}),
     alerts: phases,
     ...(Object.keys(subjects).length > 0 ? { subjects } : {}),

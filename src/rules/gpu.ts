@@ -1,7 +1,8 @@
 import { alertKey } from '../state/alert-key.ts'
+import { BY_HARDWARE, gpuNames, xidOf } from './gpu-gauges.ts'
 import { flagged, type Measured } from './measured.ts'
 import { base, condition, MINUTE, type RuleSpec, ruleset } from './rule.ts'
-import { gpuNames, type Snapshot, xidOf } from './snapshot.ts'
+import type { Snapshot } from './snapshot.ts'
 import { notOfSubject, withoutSubjects } from './unknown.ts'
 
 const gpu = { about: 'hardware', backends: ['dcgm'] } as const
@@ -127,9 +128,6 @@ function remaps({ readings, before, after }: Snapshot, rule: string, now: number
     return { subject, judgement: isRecent ? 'between' : 'clear' }
   })
 }
-
-/** Hardware slowdown, heat by driver or hardware, power brake: NVIDIA Management Library, `nvmlClocksEventReasons`. */
-const BY_HARDWARE = 0x08 | 0x20 | 0x40 | 0x80
 
 function throttled({ readings }: Snapshot): Measured[] {
   return Object.entries(readings?.subjects ?? {}).map(([subject, { gpu_throttle: mask }]): Measured => {

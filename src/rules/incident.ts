@@ -1,6 +1,6 @@
 import { defined } from '../model/defined.ts'
-import type { VerdictKind } from '../model/notification.ts'
-import type { End, Incident } from '../state/schema.ts'
+import type { VerdictKind } from '../model/explanation.ts'
+import type { End, Incident } from '../state/incident-schema.ts'
 
 /** Of an endpoint's symptoms there is one incident at a time. */
 export const WORK = 'work'

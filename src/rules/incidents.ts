@@ -1,15 +1,19 @@
 import { defined } from '../model/defined.ts'
+import type { Cause } from '../model/explanation.ts'
 import type { About, AlertContext, Notification, Reason, Symptom } from '../model/notification.ts'
 import type { Rule } from '../model/rule.ts'
 import { ruleOf, subjectOf } from '../state/alert-key.ts'
+import type { Incident } from '../state/incident-schema.ts'
 import { isClaimed } from '../state/legs.ts'
-import type { Incident, Outgoing } from '../state/schema.ts'
+import type { Outgoing } from '../state/schema.ts'
 import { channelsTold, type Threads, waitsFor } from '../state/threads.ts'
 import { CRITICAL_PRIORITY, type Firing, type Followed, follow, type Told, WORK } from './incident.ts'
 import type { Judged } from './judge-endpoint.ts'
 import { joinLateNotices } from './late-notice.ts'
+import type { RuleSpec } from './rule.ts'
 import { RULE_IDS, type RuleId, ruleNamed, specOf } from './rules.ts'
 import { insideOf, type Snapshot } from './snapshot.ts'
+import type { Why } from './why.ts'
 
 /** What became of one endpoint's incidents in one run. */
 export interface Incidents {
@@ -25,6 +29,7 @@ interface Context {
   outbox: readonly Outgoing[]
   threads: Threads | undefined
   context: AlertContext
+  why: Why
   now: number
 }
 
@@ -36,11 +41,31 @@ export function followAll(given: Context): Incidents {
   for (const kind of kinds) {
     const own = judged.filter(({ key }) => kindOf(key) === kind).sort(worstFirst)
     const before = snapshot.before.incidents[kind]
-    const { incident, told } = follow(before, seenOf(kind, own, before, given), now)
+    const { incident: followed, told } = follow(before, seenOf(kind, own, before, given), now)
+    const incident = followed && withReasons(kind, followed, own, given)
     if (incident) out.incidents[kind] = incident
     if (incident && told) tell(kind, { incident, told }, own, given, out)
   }
   return out
+}
+
+/** With why it is there: of work that does not get through the verdict, of anything what lies below it. */
+function withReasons(kind: string, incident: Incident, own: readonly Judged[], { why }: Context): Incident {
+  const { verdict: _, other: __, cause: known, ...rest } = incident
+  const firing = own.find(({ ended }) => ended === undefined)
+  const cause = (firing && causeOf(firing, incident, why)) ?? known
+  if (incident.over) return { ...rest, ...defined({ cause }) }
+  return { ...rest, ...defined({ cause }), ...(kind === WORK && defined({ verdict: why.verdict, other: why.other })) }
+}
+
+/** What a rule may be a symptom of; the hardware itself, the watcher and the workers are of nothing that is seen beside them. */
+const ABOVE_A_CAUSE: readonly RuleSpec['about'][] = ['queue', 'engine', 'gateway', 'reachability']
+
+function causeOf({ rule }: Judged, { openedAt }: Incident, why: Why): Cause | undefined {
+  if (!ABOVE_A_CAUSE.includes(specOf(rule.id).about)) return undefined
+  const { gpu, upstreams } = why.causeFor(openedAt)
+  const cause = defined({ gpu, upstreams: rule.id === 'upstream' ? undefined : upstreams })
+  return Object.keys(cause).length === 0 ? undefined : cause
 }
 
 export function kindOf(key: string): string {
@@ -122,7 +147,7 @@ function tell(
     priority: told.priority,
     at: now,
     firedAt: told.flaps?.since ?? incident.openedAt,
-    context: given.context,
+    context: { ...given.context, ...defined({ cause: incident.cause }) },
     ...defined({
       symptoms: symptomsOf(key, own, incident, isEnd, snapshot),
       turn: told.turn,

@@ -16,6 +16,7 @@ export const reachabilityRules = ruleset({
     priority: 9,
     measure: (snapshot, rule) => [isSeen(snapshot) ? inARow(snapshot.after.failures, rule) : UNKNOWN],
     holds: 'all',
+    outlivesRestart: true,
     describe({ after, before }) {
       const failure = after.failure ?? before.failure
       return failure ? { failure } : {}

@@ -2,6 +2,7 @@ import { BACKENDS, TABLES } from '../backends/backends.ts'
 import type { Backend, BackendTable, ScrapedBackend } from '../model/backend.ts'
 import type { Notification } from '../model/notification.ts'
 import type { Signal } from '../model/signals.ts'
+import { ofCause } from '../verdict/advice.ts'
 import type { Advice } from '../verdict/advice-kinds.ts'
 import { cacheRules } from './cache.ts'
 import { canaryRules } from './canary.ts'
@@ -96,5 +97,7 @@ export function signOf(id: string): string {
 
 /** At most two pieces of advice, the most useful first; none where nothing is known to help. */
 export function advice(notification: Notification): Advice[] {
+  const below = ofCause(notification)
+  if (below.length > 0) return below
   return ruleNamed(notification.rule)?.advise?.(notification).slice(0, 2) ?? []
 }

@@ -14,6 +14,8 @@ import { WIDEST, windowStart } from '../signals/thinning.ts'
 import { type Increases, overWindow, remember, sinceLast } from '../signals/window.ts'
 import { remember as rememberCanary } from '../state/canary-memory.ts'
 import type { EndpointState } from '../state/schema.ts'
+import { besideOf } from './beside.ts'
+import { gpuNames, xidOf } from './gpu-gauges.ts'
 import { missingSignals, seenSignals } from './missing.ts'
 import type { PoolView } from './pool-view.ts'
 import { remappedOf, restartsOf } from './remembered.ts'
@@ -81,6 +83,7 @@ export function takeSnapshot(
     ? []
     : (observation.unread ?? missingSignals(readings, backend, before.seen, endpoint.rules))
   const stuckSince = stuckFrom(before, readings, memory.restarted ? undefined : last, limitOf('stuck', endpoint), now)
+  const beside = besideOf(before.beside, observation.gpu, now)
   const { failure: _, standing: __, stuckSince: ___, slo: ____, asleepAt: _____, run: ______, ...kept } = before
   const after: EndpointState = {
     ...kept,
@@ -90,7 +93,7 @@ export function takeSnapshot(
     blindRuns: missing.length > 0 || modelMissing ? before.blindRuns + 1 : 0,
     stalledRuns: standing?.[WHOLE]?.runs ?? 0,
     ...(standing && { standing }),
-    ...defined({ stuckSince, asleepAt, slo: sloOf(before, last, endpoint, now) }),
+    ...defined({ beside, stuckSince, asleepAt, slo: sloOf(before, last, endpoint, now) }),
     history: memory.history,
     inside: insideAt(before.inside, memory.history.times, now, inside),
     recent: [...before.recent, recentOf(derived, backend, now)].slice(-RECENT),
@@ -130,6 +133,7 @@ function withoutReadings(observation: Observation, before: EndpointState, backen
   const lives = observation.up === undefined && observation.canary.status === 'skipped'
   const after: EndpointState = {
     ...before,
+    ...defined({ beside: besideOf(before.beside, observation.gpu, now) }),
     ...(lives ? { failures: 0 } : {}),
     ...(failed ? { failures: before.failures + 1, failure: inItsRow(observation.failure, before) } : {}),
     ...canaryMemory(observation, before, now),
@@ -291,17 +295,6 @@ export function mainSignal(backend: Backend): DerivedSignal {
       return (['waiting', 'kv_cache', 'running'] as const).find((signal) => signals[signal]) ?? 'requests_per_second'
     }
   }
-}
-
-/** The UUIDs of a page's GPUs; a MIG instance that is gone was reconfigured, not lost. */
-export function gpuNames(readings: Readings, backend: Backend): string[] {
-  if (backend !== 'dcgm') return []
-  return [...new Set(Object.keys(readings.subjects).map((subject) => subject.split('/')[0] ?? subject))]
-}
-
-/** The XID of one GPU: 0 where none is published, `undefined` where the published one is impossible. */
-export function xidOf(gpu: Readings['subjects'][string], { faults }: Readings): number | undefined {
-  return gpu.gpu_xid ?? (faults.some(({ signal }) => signal === 'gpu_xid') ? undefined : 0)
 }
 
 function xidsOf(before: Record<string, number>, readings: Readings): Record<string, number> {

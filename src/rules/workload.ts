@@ -5,7 +5,9 @@ import { mean } from '../signals/quantile.ts'
 import { type Increases, increases } from '../signals/window.ts'
 import type { EndpointState } from '../state/schema.ts'
 import type { PastWorkload, Workload } from '../verdict/verdict.ts'
-import { insideOf, type Snapshot } from './snapshot.ts'
+import { insideOf, mainSignal, type Snapshot } from './snapshot.ts'
+import { WHOLE } from './standstill.ts'
+import { type Load, unevenOf } from './uneven.ts'
 
 /** Finished requests from which averages mean something. */
 const ENOUGH = 20
@@ -73,19 +75,35 @@ export function timePerTokenOf(snapshot: Snapshot, since = lookBack(snapshot)?.s
   return isUnsure ? undefined : seconds / tokens
 }
 
-/** What the endpoint did in the time the verdict looks at; `undefined` on a first reading. */
-export function workloadOf(snapshot: Snapshot): Workload | undefined {
-  const look = lookBack(snapshot)
-  if (!look || !snapshot.readings) return undefined
-  const { seconds, counters } = look.since
-  const { finished, generation_tokens, prompt_tokens, preemptions } = counters
+/** Draft tokens below which their acceptance says nothing. */
+const DRAFTS = 200
+
+/** What is known of an endpoint beside its own page. */
+interface Beside {
+  /** Of its group, itself among them. */
+  loads?: readonly Load[]
+  /** Epoch milliseconds since when it is in trouble. */
+  since?: number | undefined
+}
+
+/** What the endpoint did since its trouble began, else in the time the verdict looks at; on a first reading, what it shows. */
+export function workloadOf(snapshot: Snapshot, { loads = [], since: began }: Beside = {}): Workload | undefined {
+  if (!snapshot.readings) return undefined
+  const usual = lookBack(snapshot)
+  const look = usual && widenedTo(usual, began, snapshot)
+  if (!look) return { ...ofNow(snapshot, loads), seconds: 0 }
+  const { seconds, counters, histograms } = look.since
+  const { finished, generation_tokens, prompt_tokens, preemptions, transfer_failed } = counters
   const each = (total: number | undefined) => (total !== undefined && finished ? total / finished : undefined)
   const perSecond = (total: number | undefined) => (total === undefined ? undefined : total / seconds)
   const start = snapshot.after.history?.times[look.from]
   const insideNow = insideOf(snapshot.readings)
   const insideThen = start === undefined ? undefined : snapshot.after.inside[start]
   const known = finished !== undefined && insideNow !== undefined && insideThen !== undefined
+  const { waiting, kv_cache } = snapshot.derived.numbers
+  const meanOf = (name: 'ttft' | 'transfer_time') => histograms[name] && mean(histograms[name])?.value
   return defined({
+    ...ofNow(snapshot, loads),
     seconds,
     finished,
     // Arrivals: what finished, plus what the requests inside have grown by.
@@ -95,12 +113,60 @@ export function workloadOf(snapshot: Snapshot): Workload | undefined {
     promptTokensPerRequest: each(prompt_tokens),
     outputTokensPerRequest: each(generation_tokens),
     preemptionsPerSecond: perSecond(preemptions),
-    waiting: snapshot.derived.numbers.waiting,
-    running: snapshot.derived.numbers.running,
-    kvCache: snapshot.derived.numbers.kv_cache,
+    firstToken: meanOf('ttft'),
+    transferTime: meanOf('transfer_time'),
+    transfersFailed: transfer_failed,
+    accepted: acceptedOf(snapshot, look.since),
+    waiting: isMain('waiting', snapshot) ? mostOf(1, waiting, start, snapshot) : waiting,
+    kvCache: mostOf(2, kv_cache, start, snapshot),
+  })
+}
+
+/** What the page says of this moment: all that a first reading has. */
+function ofNow(snapshot: Snapshot, loads: readonly Load[]) {
+  const { waiting, running, kv_cache, waiting_deferred } = snapshot.derived.numbers
+  return defined({
+    waiting,
+    running,
+    deferred: waiting_deferred,
+    kvCache: kv_cache,
+    uneven: unevenOf(snapshot.readings, snapshot.endpoint.name, loads),
+    asleep: snapshot.motions[WHOLE]?.asleep,
     noProgress: snapshot.noProgress === true,
     restarted: snapshot.after.history?.restartedAt !== undefined,
   })
+}
+
+/** Back to the last reading before the trouble, as far as the window has it. */
+function widenedTo(look: LookBack, began: number | undefined, { after, windowFrom }: Snapshot): LookBack {
+  const { history } = after
+  if (began === undefined || !history) return look
+  const before = history.times.findLastIndex((time) => time < began)
+  const from = Math.max(windowFrom, before)
+  const since = from < look.from ? increases(history, from) : undefined
+  return since ? { since, from } : look
+}
+
+/** The highest of a value at the runs since a reading, which is not among them. @param at its place in `recent`. */
+function mostOf(
+  at: 1 | 2,
+  now: number | undefined,
+  start: number | undefined,
+  { after }: Snapshot,
+): number | undefined {
+  if (now === undefined || start === undefined) return now
+  return Math.max(now, ...after.recent.flatMap((run) => (run[0] > start && run[at] !== null ? [run[at]] : [])))
+}
+
+function isMain(signal: 'waiting', { backend }: Snapshot): boolean {
+  return mainSignal(backend) === signal
+}
+
+function acceptedOf({ readings }: Snapshot, { counters }: Increases): number | undefined {
+  const { draft_tokens: drafts, draft_accepted: accepted } = counters
+  if (drafts === undefined || accepted === undefined) return readings?.gauges.accept_share?.value
+  const isUnsure = drafts < DRAFTS || (readings !== undefined && isRough('draft_accepted', accepted, readings))
+  return isUnsure ? undefined : Math.min(1, accepted / drafts)
 }
 
 /** The endpoint's own usual values; each is absent while its past is too short. */
@@ -115,6 +181,9 @@ export function pastWorkloadOf(before: EndpointState, now: number): PastWorkload
     promptTokensPerRequest: usualOf('prompt'),
     outputTokensPerRequest: usualOf('output'),
     preemptionsPerSecond: usualOf('preemptions'),
+    firstToken: usualOf('first'),
+    transferTime: usualOf('transfer'),
+    accepted: usualOf('accepted'),
     running: usualOf('running'),
   })
 }
@@ -126,12 +195,17 @@ export function learnFrom(snapshot: Snapshot, work: Workload | undefined, now: n
     vram: snapshot.derived.numbers.vram_share,
     canary_rate: snapshot.derived.numbers.canary_rate,
   }
-  if (work) {
+  if (work && work.seconds > 0) {
     values.arrivals = work.arrivalsPerSecond
     values.time = work.timePerToken
     values.prompt = work.promptTokensPerRequest
     values.output = work.outputTokensPerRequest
     values.preemptions = work.preemptionsPerSecond
+    // Of first tokens only what lateness by transfers is measured against.
+    const { transfer_failed, transfer_time } = snapshot.readings?.sources ?? {}
+    if (transfer_failed !== undefined || transfer_time !== undefined) values.first = work.firstToken
+    values.transfer = work.transferTime
+    values.accepted = work.accepted
     if (work.running) {
       values.busy = work.tokensPerSecond
       values.running = work.running

@@ -1,8 +1,9 @@
 import { defined } from '../model/defined.ts'
 import type { Notification } from '../model/notification.ts'
+import type { Incident } from './incident-schema.ts'
 import { type Legs, legsOf, withLegs } from './legs.ts'
 import { namesIn, type Routes, recipientsOf } from './recipients.ts'
-import type { Incident, Leg, Outgoing } from './schema.ts'
+import type { Leg, Outgoing } from './schema.ts'
 import { channelsTold, type Threads, waitsFor } from './threads.ts'
 
 /** What the outbox becomes in one run, before anything is sent. */

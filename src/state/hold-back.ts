@@ -1,7 +1,8 @@
 import type { Notification } from '../model/notification.ts'
+import type { Incident } from './incident-schema.ts'
 import { isAhead, type Legs, legsOf, withLegs } from './legs.ts'
 import { maintenanceAt } from './maintenance.ts'
-import type { EndpointState, Incident, Outgoing, State } from './schema.ts'
+import type { EndpointState, Outgoing, State } from './schema.ts'
 import type { Silence } from './silence-schema.ts'
 import { covers, isOpen, type Place, quietAt } from './silences.ts'
 

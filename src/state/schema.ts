@@ -2,10 +2,11 @@ import * as z from 'zod/mini'
 import english from 'zod/v4/locales/en.js'
 import { defined } from '../model/defined.ts'
 import { FAILURE_KINDS } from '../model/failure.ts'
-import { type About, isAbout, isNotification, type Notification } from '../model/notification.ts'
+import { isNotification, type Notification } from '../model/notification.ts'
 import { BASELINE } from '../signals/baseline.ts'
 import { HISTORY } from '../signals/history.ts'
 import { CANARY_MEMORY, WORKER_RUN } from './asked-and-heard.ts'
+import { INCIDENT, type Incident } from './incident-schema.ts'
 import { migrate } from './migrate.ts'
 import { packed, unpacked } from './packed.ts'
 import { SILENCE } from './silence-schema.ts'
@@ -41,48 +42,6 @@ const ALERT = z.object({
   restarted: z.optional(z.literal(true)),
 })
 export type Alert = z.infer<typeof ALERT>
-
-const ENDS = z.enum(['clear', 'idle', 'restarted', 'forgotten', 'limit-changed'])
-
-const SYMPTOM = z.object({
-  /** How often it began to fire. */
-  times: count,
-  /** Its worst value. */
-  peak: z.optional(z.number()),
-  /** What the push called it, so that its end is called the same; where the rule does not say it already. */
-  about: z.optional(z.custom<About>(isAbout)),
-})
-
-/** One trouble of an endpoint, which is told as one: all symptoms of an engine in trouble, or any other alert by itself. */
-const INCIDENT = z.object({
-  /** As its notifications carry it. */
-  id: z.string(),
-  openedAt: time,
-  /** The highest that it was told with; absent in a state from before there were incidents. */
-  priority: z.optional(z.number()),
-  /** The last push about it was accepted. Absent while none was. */
-  lastSentAt: z.optional(time),
-  /** Verdicts that were told. */
-  verdicts: z.array(z.string()),
-  /** It was told that the critical limit is passed. */
-  critical: z.optional(z.literal(true)),
-  /** What took part, by rule or `rule@subject`. */
-  symptoms: z.record(z.string(), SYMPTOM),
-  /** How what fired last came to its end. */
-  ended: z.optional(ENDS),
-  /** Nothing of it fires since. */
-  calmSince: z.optional(time),
-  /** Its end is settled; it is kept for as long as its beginning counts. */
-  over: z.optional(z.literal(true)),
-  /** Beginnings of this kind of incident within two hours, oldest first. */
-  begins: z.array(time),
-  /** Milliseconds of trouble from these beginnings on, up to when it was calm last. */
-  bad: z.optional(z.number()),
-  /** It comes and goes, which was told: since when, and how often it began. */
-  flaps: z.optional(z.object({ since: time, times: count })),
-})
-export type Incident = z.infer<typeof INCIDENT>
-export type End = z.infer<typeof ENDS>
 
 /** Work that was there at the last good answer, of the whole endpoint (``) or of one engine (`engine 2`). */
 const STANDSTILL = z.object({
@@ -142,6 +101,13 @@ const ENDPOINT_STATE = z.object({
   xids: z.record(z.string(), z.number()),
   /** GPU → its memory rows that were replaced, and when there were more the last time. */
   remapped: z.optional(z.record(z.string(), z.object({ rows: count, grewAt: z.optional(time) }))),
+  /** GPUs of the exporter beside this server: name, XID and since when, and since when it is gone. */
+  beside: z.optional(
+    z.record(
+      z.string(),
+      z.object({ name: z.optional(z.string()), xid: z.number(), at: z.optional(time), gone: z.optional(time) }),
+    ),
+  ),
   /** Restarts within the last hour, oldest first. */
   restarts: z.optional(z.array(time)),
   /** The last time that a process answered which had started before the one that answered last. */

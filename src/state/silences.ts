@@ -1,7 +1,8 @@
 import type { Endpoint } from '../model/config.ts'
 import type { Notification } from '../model/notification.ts'
+import type { Incident } from './incident-schema.ts'
 import { maintenanceAt } from './maintenance.ts'
-import type { EndpointState, Incident, Outgoing, State } from './schema.ts'
+import type { EndpointState, Outgoing, State } from './schema.ts'
 import type { Silence } from './silence-schema.ts'
 
 /** What silences and windows of planned work are asked about. */

@@ -1,5 +1,6 @@
 import { NOTIFLY } from '../model/config.ts'
-import type { Incident, Outgoing, State, Thread } from './schema.ts'
+import type { Incident } from './incident-schema.ts'
+import type { Outgoing, State, Thread } from './schema.ts'
 
 export type Threads = NonNullable<State['threads']>
 

@@ -7,7 +7,16 @@ export type Advice =
   | { key: 'more-replicas' }
   | { key: 'look-which' }
   | { key: 'shorter-requests'; what: 'prompts' | 'answers' | 'both' }
+  | { key: 'check-server' }
   | { key: 'look-at-gpu' }
+  | { key: 'spread-engines' }
+  | { key: 'spread-replicas' }
+  | { key: 'kv-transfer' }
+  | { key: 'draft-fits' }
+  | { key: 'wake' }
+  | { key: 'deferred' }
+  | { key: 'gpu-gone' }
+  | { key: 'gpu-held-down' }
   | { key: 'restart-hung' }
   | { key: 'why-restarted' }
   | { key: 'cache-warms-up' }
@@ -54,7 +63,7 @@ export type Advice =
   | { key: 'vllm-metrics' }
   | { key: 'sglang-metrics' }
   | { key: 'llamacpp-metrics' }
-  | { key: 'xid'; code: number }
+  | { key: 'mend-gpu'; code: number }
   | { key: 'gateway-upstream' }
   | { key: 'gateway-rejected' }
   | { key: 'gateway-cache' }

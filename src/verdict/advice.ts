@@ -1,7 +1,8 @@
 import { TABLES } from '../backends/backends.ts'
 import type { BackendTable, ScrapedBackend } from '../model/backend.ts'
 import { defined } from '../model/defined.ts'
-import type { AlertContext, Notification, VerdictKind } from '../model/notification.ts'
+import type { VerdictKind } from '../model/explanation.ts'
+import type { AlertContext, Notification } from '../model/notification.ts'
 import type { Advice } from './advice-kinds.ts'
 
 /** The KV cache has room for more requests at once below this share. */
@@ -41,7 +42,17 @@ function byVerdict(context: AlertContext, unexplained: ByContext): Advice[] {
     case 'cache-full':
       return [...cacheFull(context), { key: 'more-replicas' }]
     case 'broke':
-      return lookAtGpu(context)
+      return [{ key: 'look-at-gpu' }]
+    case 'imbalance':
+      return [{ key: context.verdict?.uneven?.of === 'engines' ? 'spread-engines' : 'spread-replicas' }]
+    case 'transfer':
+      return [{ key: 'kv-transfer' }]
+    case 'draft':
+      return [{ key: 'draft-fits' }]
+    case 'asleep':
+      return [{ key: 'wake' }]
+    case 'deferred':
+      return [{ key: 'deferred' }]
     case undefined:
       return unexplained(context)
     default:
@@ -49,16 +60,31 @@ function byVerdict(context: AlertContext, unexplained: ByContext): Advice[] {
   }
 }
 
-function lookWhich(context: AlertContext): Advice[] {
-  return [...gpuXid(context), { key: 'look-which' }]
+/** Arrivals are up at this many times the usual; without a past, where so many times more come than finish. */
+const MORE = 1.25
+
+/** Without a verdict: what comes and what finishes says where to look. Only where neither is known, the reader has to find out. */
+function lookWhich({ flow }: AlertContext): Advice[] {
+  if (!flow) return [{ key: 'look-which' }]
+  const isMore = flow.came > MORE * (flow.usual ?? flow.finished)
+  return [{ key: isMore ? 'more-replicas' : 'check-server' }]
 }
 
-export function lookAtGpu(context: AlertContext): Advice[] {
-  return [...gpuXid(context), { key: 'look-at-gpu' }]
+export function lookAtGpu(): Advice[] {
+  return [{ key: 'look-at-gpu' }]
 }
 
-export function takeOut(context: AlertContext): Advice[] {
-  return [...gpuXid(context), { key: 'take-out' }]
+export function takeOut(): Advice[] {
+  return [{ key: 'take-out' }]
+}
+
+/** What lies below the symptom is to be mended, and nothing else helps until then. */
+export function ofCause({ context }: Notification): Advice[] {
+  const { gpu, upstreams } = context?.cause ?? {}
+  if (gpu?.xid) return [{ key: 'mend-gpu', code: gpu.xid }]
+  if (gpu?.gone) return [{ key: 'gpu-gone' }]
+  if (gpu?.throttle) return [{ key: 'gpu-held-down' }]
+  return upstreams === undefined ? [] : [{ key: 'gateway-upstream' }]
 }
 
 export function restartHung({ context, held }: Notification): Advice[] {
@@ -210,10 +236,6 @@ function whatIsLonger(context: AlertContext): 'prompts' | 'answers' | 'both' {
   const answers = context.verdict?.outputTokens ?? 1
   if (prompts >= 1.4 && answers >= 1.4) return 'both'
   return prompts >= answers ? 'prompts' : 'answers'
-}
-
-function gpuXid({ gpu }: AlertContext): Advice[] {
-  return gpu?.xid ? [{ key: 'xid', code: gpu.xid }] : []
 }
 
 /** Requests with one beginning must meet at one replica; after a restart the cache is empty and fills by itself. */

@@ -1,6 +1,10 @@
-import type { Verdict } from '../model/notification.ts'
+import { defined } from '../model/defined.ts'
+import type { Uneven, Verdict } from '../model/explanation.ts'
 
-/** What the endpoint did in the span that is judged: since the last run, widened until 20 requests have finished. Unknown is absent. */
+/**
+ * What the endpoint did in the span that is judged: since the trouble began, and at least since the last run; widened until
+ * 20 requests have finished. Unknown is absent.
+ */
 export interface Workload {
   /** Length of the span. */
   seconds: number
@@ -15,11 +19,27 @@ export interface Workload {
   promptTokensPerRequest?: number
   outputTokensPerRequest?: number
   preemptionsPerSecond?: number
-  /** Requests, at the end of the span. */
+  /** Seconds, the mean of those that came. */
+  firstToken?: number
+  /** A rule says that first tokens are late. */
+  firstTokenIsLate?: boolean
+  /** Seconds, the mean of a KV transfer. */
+  transferTime?: number
+  /** KV transfers that failed or expired. */
+  transfersFailed?: number
+  /** Share 0..1 of the draft tokens of speculative decoding. */
+  accepted?: number
+  /** Requests, the most of the span. */
   waiting?: number
+  /** Requests, at the end of the span; those of the queue that wait for an adapter or a transfer. */
   running?: number
-  /** Share 0..1 of the fullest engine. */
+  deferred?: number
+  /** Share 0..1 of the fullest engine, the most of the span. */
   kvCache?: number
+  /** Engines or replicas have the queue while others idle. */
+  uneven?: Uneven
+  /** It sleeps on purpose, or holds requests while weights are replaced. */
+  asleep?: boolean
   /** Work was reported, and nothing finished and no token came since the last run. */
   noProgress: boolean
   /** The server's counters began anew inside the span. */
@@ -36,6 +56,9 @@ export interface PastWorkload {
   promptTokensPerRequest?: number
   outputTokensPerRequest?: number
   preemptionsPerSecond?: number
+  firstToken?: number
+  transferTime?: number
+  accepted?: number
   /** Requests computed at once: with it, a slow GPU is told from a full cache. */
   running?: number
 }
@@ -61,43 +84,92 @@ const PREEMPTIONS_UP = 3
 /** With a full cache, only a step this many times slower than usual is more than the cache. */
 const SLOWER_THAN_A_FULL_CACHE = 2.5
 
+/** Of all that wait, at this share they wait for something else than room. */
+const MOST = 0.8
+/** A first token is late, a transfer slow, at this many times the usual. */
+const LATE = 1.5
+const SLOW_TRANSFER = 2
+/** KV transfers that must have failed, of which one alone is an accident. */
+const TRANSFERS = 3
+/** Requests that may wait for room while the queue counts as flat, and the share of those running that may. */
+const FLAT = 5
+const FLAT_SHARE = 0.5
+/** Draft tokens are accepted much more rarely at this share of the usual, and then each token takes longer by this. */
+const DRAFT_FELL = 0.6
+const DRAFT_SLOWER = 1.15
+
 /**
  * Says why an endpoint is in trouble, from the work of now against its own past; nothing rather than a guess.
  * The first row that holds wins ("?" is unknown, "-" does not matter):
  *
- * | # | restarted | no progress | strained | arrivals | length of requests | cache full | speed              | verdict    |
- * | - | --------- | ----------- | -------- | -------- | ------------------ | ---------- | ------------------ | ---------- |
- * | 1 | yes       | -           | -        | -        | -                  | -          | -                  | restarted  |
- * | 2 | no        | yes         | -        | -        | -                  | -          | -                  | stalled    |
- * | 3 | no        | no          | no       | -        | -                  | -          | -                  | none       |
- * | 4 | no        | no          | yes      | not more | longer             | -          | -                  | heavier    |
- * | 5 | no        | no          | yes      | up       | less than arrivals | -          | at the ceiling     | load-grew  |
- * | 6 | no        | no          | yes      | -        | usual or ?         | yes        | not 2.5x slower    | cache-full |
- * | 7 | no        | no          | yes      | known    | usual or ?         | -          | much worse         | broke      |
- * | 8 | no        | no          | yes      | -        | -                  | -          | usual or ?         | none       |
+ * | #  | what holds                                                                     | verdict    |
+ * | -- | ------------------------------------------------------------------------------ | ---------- |
+ * | 1  | the server's counters began anew                                               | restarted  |
+ * | 2  | requests wait and the engine sleeps on purpose                                 | asleep     |
+ * | 3  | work is reported and nothing moves                                             | stalled    |
+ * | 4  | engines or replicas have the queue while others idle                           | imbalance  |
+ * | 5  | KV transfers fail or take twice as long, first tokens are late, no queue       | transfer   |
+ * | 6  | nearly all that wait are deferred: for an adapter or a transfer, not for room  | deferred   |
  *
- * Strained: requests wait, or tokens come 1.3 times slower than usual, or the cache is near the top.
- * "Not more" in row 4: lengths rose by more than arrivals did. Row 7 with arrivals up also needs tokens a second
+ * and, where the endpoint is strained:
+ *
+ * | #  | arrivals | length of requests | cache full | drafts          | speed          | verdict    |
+ * | -- | -------- | ------------------ | ---------- | --------------- | -------------- | ---------- |
+ * | 7  | not more | longer             | -          | -               | -              | heavier    |
+ * | 8  | up       | less than arrivals | -          | -               | at the ceiling | load-grew  |
+ * | 9  | -        | usual or ?         | yes        | -               | not 2.5x slower | cache-full |
+ * | 10 | not more | usual or ?         | -          | accepted rarely | slower         | draft      |
+ * | 11 | known    | usual or ?         | -          | -               | much worse     | broke      |
+ * | 12 | -        | -                  | -          | -               | usual or ?     | none       |
+ *
+ * Strained: requests wait, or tokens come 1.3 times slower than usual (with a draft: 1.15 times), or the cache is near the top.
+ * "Not more" in row 7: lengths rose by more than arrivals did. Row 11 with arrivals up also needs tokens a second
  * well below the ceiling: otherwise the batch is just bigger. Where tokens are unknown (embeddings), finished requests
  * a second against the usual arrivals take their place.
  */
 export function verdict(now: Workload, past: PastWorkload): Verdict | undefined {
   const kind = kindOf(now, past)
-  return kind && { kind, ...ratios(now, past) }
+  return kind && { kind, ...ratios(now, past), ...detailsOf(kind, now, past) }
 }
 
 function kindOf(now: Workload, past: PastWorkload): Verdict['kind'] | undefined {
   if (now.restarted) return 'restarted'
+  if (now.asleep && (now.waiting ?? 0) >= 1) return 'asleep'
   if (now.noProgress) return 'stalled'
-  if (!isStrained(now, past)) return undefined
+  if (now.uneven) return 'imbalance'
+  if (isTransfer(now, past)) return 'transfer'
+  if (isDeferred(now)) return 'deferred'
   const arrivals = arrivalsUp(now, past)
+  const isDraft = arrivals === undefined && hasDraftFallen(now, past)
+  if (!isStrained(now, past) && !isDraft) return undefined
   const length = lengthUp(now, past)
   if (length !== undefined && length > (arrivals ?? 1)) return 'heavier'
   if (arrivals !== undefined && worksAtCeiling(now, past)) return 'load-grew'
   if (length !== undefined) return undefined
   if (isCacheFull(now, past) && !isSlowerThanCacheExplains(now, past)) return 'cache-full'
+  if (isDraft) return 'draft'
   if (now.arrivalsPerSecond === undefined || !past.arrivalsPerSecond) return undefined
   return isMuchSlower(now, past, arrivals !== undefined) ? 'broke' : undefined
+}
+
+function isDeferred({ waiting = 0, deferred = 0 }: Workload): boolean {
+  return deferred >= 1 && deferred >= MOST * waiting
+}
+
+function isTransfer(now: Workload, past: PastWorkload): boolean {
+  const { waiting = 0, deferred = 0, running = 0, transfersFailed = 0 } = now
+  if (waiting - deferred > Math.max(FLAT, FLAT_SHARE * running)) return false
+  const isLate = (ratio(now.firstToken, past.firstToken) ?? 1) >= LATE || now.firstTokenIsLate === true
+  const isSlow = (ratio(now.transferTime, past.transferTime) ?? 1) >= SLOW_TRANSFER
+  return isLate && (isSlow || transfersFailed >= TRANSFERS)
+}
+
+function hasDraftFallen(now: Workload, past: PastWorkload): boolean {
+  const kept = ratio(now.accepted, past.accepted)
+  if (kept === undefined || kept > DRAFT_FELL) return false
+  const slower = ratio(now.timePerToken, past.timePerToken)
+  const speed = ratio(now.tokensPerSecond, past.tokensPerSecond)
+  return (slower ?? 1) >= DRAFT_SLOWER || (slower === undefined && speed !== undefined && speed <= 1 / DRAFT_SLOWER)
 }
 
 function isStrained(now: Workload, past: PastWorkload): boolean {
@@ -182,8 +254,28 @@ function ratios(now: Workload, past: PastWorkload): Omit<Verdict, 'kind'> {
     promptTokens: ratio(now.promptTokensPerRequest, past.promptTokensPerRequest),
     outputTokens: ratio(now.outputTokensPerRequest, past.outputTokensPerRequest),
     preemptions: ratio(now.preemptionsPerSecond, past.preemptionsPerSecond),
+    firstToken: ratio(now.firstToken, past.firstToken),
   }
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+}
+
+/** What only this kind tells. */
+function detailsOf(kind: Verdict['kind'], now: Workload, past: PastWorkload): Partial<Verdict> {
+  const { waiting, deferred, uneven, accepted, transfersFailed } = now
+  switch (kind) {
+    case 'imbalance':
+      return defined({ uneven })
+    case 'asleep':
+      return defined({ waiting })
+    case 'deferred':
+      return defined({ waiting, deferred })
+    case 'transfer':
+      return defined({ transfersFailed, transferTime: ratio(now.transferTime, past.transferTime) })
+    case 'draft':
+      return defined({ accepted, usuallyAccepted: past.accepted })
+    default:
+      return {}
+  }
 }
 
 /** now / past; unknown when either is, and when the past is no positive number. */

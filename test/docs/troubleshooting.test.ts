@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { en } from '../../src/messages/en.ts'
 import type { Fact } from '../../src/messages/texts.ts'
+import type { VerdictKind } from '../../src/model/explanation.ts'
 import { FAILURE_KINDS } from '../../src/model/failure.ts'
-import type { VerdictKind } from '../../src/model/notification.ts'
 import { toStoreError } from '../../src/store/s3-errors.ts'
 
 const page = readFileSync('docs/troubleshooting.md', 'utf8')
@@ -89,7 +89,7 @@ test.each([
 })
 
 test.each(Object.entries(en.verdicts))('the verdict %s is explained by its first words', (kind, text) => {
-  const [words = ''] = text({ kind: kind as VerdictKind }, { restarted: false }).split(/[:.]/)
+  const [words = ''] = text({ kind: kind as VerdictKind }).split(/[:.]/)
   const row = page.split('\n').find((line) => line.includes(`| \`${kind}\` |`)) ?? ''
   const [, said = ''] = /^\| `([^`]+)` \|/.exec(row) ?? []
   expect(said.length).toBeGreaterThan(5)

@@ -7,7 +7,7 @@ import { TABLES } from '../../src/backends/backends.ts'
 import { parseConfig } from '../../src/config/parse.ts'
 import { alertName, type PrometheusRules, prometheusRules } from '../../src/export/prometheus-rules.ts'
 import { ruleFile } from '../../src/export/yaml.ts'
-import type { ScrapedBackend } from '../../src/model/backend.ts'
+import { prefixOf, type ScrapedBackend } from '../../src/model/backend.ts'
 import type { Config } from '../../src/model/config.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { evaluate } from '../../src/rules/evaluate.ts'
@@ -66,7 +66,7 @@ const APART: Readonly<Record<string, string>> = {
 
 function configOf(story: Pick<Story, 'backend' | 'env' | 'endpoints'>): Config {
   const endpoints = (story.endpoints ?? ['a']).map((name) => `${name}=http://${name.replace('/', '-')}:8000`).join(' ')
-  const env = { [`${story.backend.toUpperCase()}_ENDPOINTS`]: endpoints, ...story.env }
+  const env = { [`${prefixOf(story.backend)}_ENDPOINTS`]: endpoints, ...story.env }
   const parsed = parseConfig(story.backend, env, { lambda: false })
   if (!parsed.ok) throw new Error(parsed.problems.join())
   return parsed.config

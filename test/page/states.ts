@@ -1,5 +1,6 @@
 import type { About } from '../../src/model/notification.ts'
-import type { Alert, EndpointState, Incident, State } from '../../src/state/schema.ts'
+import type { Incident } from '../../src/state/incident-schema.ts'
+import type { Alert, EndpointState, State } from '../../src/state/schema.ts'
 import { emptyState, newEndpointState } from '../../src/state/schema.ts'
 
 export const NOW = Date.UTC(2026, 10, 30, 12, 5)

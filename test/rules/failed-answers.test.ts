@@ -10,6 +10,7 @@ import { claimDue } from '../../src/state/outbox.ts'
 import { emptyState, readState, writeState } from '../../src/state/schema.ts'
 import { queueNotification } from '../messages/notifications.ts'
 import { configOf, messagesOf, observationOf, playRuns } from '../playing.ts'
+import { vllm } from '../stories/pages.ts'
 
 const OPENAI = { OPENAI_ENDPOINTS: 'a=http://127.0.0.1:9009', OPENAI_MODEL: 'm' }
 const failed: Answer = { up: false, failure: { kind: 'timeout' }, canary: { status: 'failed' } }
@@ -149,4 +150,18 @@ test.each([
   const runs = row.map((seen, minute) => ({ at: minute * 60_000, seen: () => seen }))
   const [message] = playRuns(configOf('vllm'), runs).flatMap(messagesOf)
   expect(message?.body).toContain(expected)
+})
+
+test('a server that has loaded its model answers again, and did not end its silence by a restart', () => {
+  const good = (started: number) => vllm({ started })
+  const pages = [
+    good(1_760_000_000),
+    ...[0, 1, 2].map(() => ({ status: 503 })),
+    good(1_760_000_600),
+    good(1_760_000_600),
+  ]
+  const runs = pages.map((seen, minute) => ({ at: minute * 60_000, seen: () => seen }))
+  const [, end] = playRuns(configOf('vllm'), runs).flatMap(messagesOf)
+  expect(end?.title).toContain('answers again')
+  expect(end?.body).not.toContain('restarted')
 })

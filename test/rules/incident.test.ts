@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { VerdictKind } from '../../src/model/notification.ts'
+import type { VerdictKind } from '../../src/model/explanation.ts'
 import { type Firing, follow, type Seen, type Told } from '../../src/rules/incident.ts'
-import type { Incident } from '../../src/state/schema.ts'
+import type { Incident } from '../../src/state/incident-schema.ts'
 
 const MINUTE = 60_000
 

@@ -102,6 +102,8 @@ const BODIES: Expected[] = [
     model: 'deepseek-v4-flash-vision-exp-ablit-dual',
     gauges: { waiting_deferred: 0, asleep: 0, waiting: 0, running: 0, kv_cache: 0 },
     totals: {
+      draft_tokens: 106842,
+      draft_accepted: 27189,
       finished: 26,
       failed: 0,
       preemptions: 0,
@@ -290,6 +292,8 @@ const BODIES: Expected[] = [
     server: 'llama.cpp of 2025 or newer',
     gauges: { waiting: 0, running: 0 },
     totals: {
+      draft_tokens: 0,
+      draft_accepted: 0,
       prompt_seconds: 187.669,
       decode_seconds: 380.778,
       prompt_tokens: 1063080,
@@ -305,6 +309,8 @@ const BODIES: Expected[] = [
     server: 'llama.cpp of 2025 or newer',
     gauges: { waiting: 0, running: 0 },
     totals: {
+      draft_tokens: 0,
+      draft_accepted: 0,
       prompt_seconds: 0,
       decode_seconds: 0,
       prompt_tokens: 0,
@@ -320,6 +326,8 @@ const BODIES: Expected[] = [
     server: 'llama.cpp of 2025 or newer',
     gauges: { waiting: 38, running: 2 },
     totals: {
+      draft_tokens: 0,
+      draft_accepted: 0,
       prompt_seconds: 9.77401,
       decode_seconds: 125.329,
       prompt_tokens: 1816,
@@ -335,6 +343,8 @@ const BODIES: Expected[] = [
     server: 'llama.cpp of 2025 or newer',
     gauges: { waiting: 0, running: 0 },
     totals: {
+      draft_tokens: 0,
+      draft_accepted: 0,
       prompt_seconds: 0,
       decode_seconds: 0,
       prompt_tokens: 0,

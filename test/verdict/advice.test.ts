@@ -3,8 +3,9 @@ import { BACKENDS } from '../../src/backends/backends.ts'
 import { CATALOGUES } from '../../src/messages/compose.ts'
 import { todosOf } from '../../src/messages/context-lines.ts'
 import type { Backend } from '../../src/model/backend.ts'
+import { VERDICTS, type VerdictKind } from '../../src/model/explanation.ts'
 import { FAILURE_KINDS } from '../../src/model/failure.ts'
-import type { AlertContext, Notification, VerdictKind } from '../../src/model/notification.ts'
+import type { AlertContext, Notification } from '../../src/model/notification.ts'
 import { advice, rulesOf } from '../../src/rules/rules.ts'
 import { play } from '../playing.ts'
 
@@ -24,15 +25,7 @@ const SETTINGS: Partial<Record<Backend, RegExp>> = {
   router: /--static-backends|--k8s-label-selector/,
 }
 const ANY_SETTING = /--[a-z]|[a-z]+_[a-z]+_[a-z]+|OLLAMA_/
-const KINDS: (VerdictKind | undefined)[] = [
-  undefined,
-  'load-grew',
-  'broke',
-  'heavier',
-  'cache-full',
-  'stalled',
-  'restarted',
-]
+const KINDS: (VerdictKind | undefined)[] = [undefined, ...VERDICTS]
 
 function factOf(backend: Backend, rule: Notification['rule'], over: Partial<AlertContext> = {}): Notification {
   const context: AlertContext = { backend, url: 'http://h', numbers: {}, of: 1, ...over }
@@ -123,15 +116,42 @@ const DIRECTIONS: [string, Notification, string[]][] = [
   ],
   ['it broke', factOf('vllm', 'throughput', { verdict: { kind: 'broke' } }), ['look-at-gpu']],
   [
-    'it broke and the GPU says why',
-    factOf('vllm', 'throughput', { verdict: { kind: 'broke' }, gpu: { xid: 79 } }),
-    ['xid', 'look-at-gpu'],
+    'it broke and the GPU says why: nothing else helps',
+    factOf('vllm', 'throughput', { verdict: { kind: 'broke' }, cause: { gpu: { name: 'gpu 3', xid: 79 } } }),
+    ['mend-gpu'],
   ],
   ['hits fell', factOf('vllm', 'prefix_hits'), ['routing']],
   ['hits fell after a restart', factOf('vllm', 'prefix_hits', { restarted: true }), ['cache-warms-up']],
   ['case 38, 39: stalled', factOf('vllm', 'stalled', { verdict: { kind: 'stalled' } }), ['restart-hung']],
   ['case 63: model not on the server', { ...factOf('ollama', 'blind'), modelMissing: 'm' }, ['ollama-pull']],
-  ['no verdict', factOf('vllm', 'waiting'), ['look-which']],
+  ['no verdict and no numbers', factOf('vllm', 'waiting'), ['look-which']],
+  [
+    'no verdict, and more comes than usual',
+    factOf('vllm', 'waiting', { flow: { came: 2, finished: 1, usual: 1 } }),
+    ['more-replicas'],
+  ],
+  [
+    'no verdict, and as much comes as usual',
+    factOf('vllm', 'waiting', { flow: { came: 1.1, finished: 0.5, usual: 1 } }),
+    ['check-server'],
+  ],
+  [
+    'no past, and more comes than finishes',
+    factOf('vllm', 'waiting', { flow: { came: 2, finished: 1 } }),
+    ['more-replicas'],
+  ],
+  [
+    'no past, and all that comes finishes',
+    factOf('vllm', 'ttft', { flow: { came: 1, finished: 1 } }),
+    ['check-server'],
+  ],
+  [
+    'an XID that was there before the trouble is no cause of it',
+    factOf('vllm', 'throughput', { verdict: { kind: 'broke' }, gpu: { xid: 31 } }),
+    ['look-at-gpu'],
+  ],
+  ['the queue is spread unevenly', factOf('vllm', 'waiting', { verdict: { kind: 'imbalance' } }), ['spread-replicas']],
+  ['a dead upstream', factOf('gateway', 'kv_cache', { cause: { upstreams: 'b' } }), ['gateway-upstream']],
   ['an XID of 0 is no error', { ...factOf('dcgm', 'gpu_xid'), value: 0 }, []],
 ]
 

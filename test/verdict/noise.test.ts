@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { VerdictKind } from '../../src/model/notification.ts'
+import type { VerdictKind } from '../../src/model/explanation.ts'
 import { verdict } from '../../src/verdict/verdict.ts'
 import { amount } from '../long.ts'
 import { type Life, noisyEngine, USUAL } from './noisy-engine.ts'

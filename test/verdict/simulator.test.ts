@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Notification, VerdictKind } from '../../src/model/notification.ts'
+import type { VerdictKind } from '../../src/model/explanation.ts'
+import type { Notification } from '../../src/model/notification.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { evaluate } from '../../src/rules/evaluate.ts'
 import { emptyState, type State } from '../../src/state/schema.ts'

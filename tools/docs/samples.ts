@@ -1,18 +1,9 @@
+import type { Verdict } from '../../src/model/explanation.ts'
 import { FAILURE_KINDS, type Failure } from '../../src/model/failure.ts'
-import type { AlertContext, Notification, Numbers, Verdict } from '../../src/model/notification.ts'
+import type { AlertContext, Notification, Numbers } from '../../src/model/notification.ts'
 import { backendsOf, RULE_IDS, type RuleId, specOf } from '../../src/rules/rules.ts'
-
-/** A message as a reader may get it: what it shows, and the notifications of its group. */
-export interface Sample {
-  name: string
-  notifications: Notification[]
-}
-
-/** The moment of all samples. */
-export const SAMPLE_NOW = Date.UTC(2026, 10, 30, 3, 12)
-const MINUTE = 60_000
-
-const SPARK = [3, 3, 4, 5, 4, 6, 9, 12, 15, 19, 24, 28, 33, 38, 42]
+import { causes, ends, incidents, serversAdvice } from './incident-samples.ts'
+import { context, MINUTE, notification, SAMPLE_NOW, type Sample, SPARK } from './sample-parts.ts'
 
 /** Every kind of message, from realistic notifications: what `npm run messages` prints and the tests keep. */
 export function samples(): Sample[] {
@@ -29,7 +20,7 @@ export function samples(): Sample[] {
     ...lives(),
     ...many(),
   ]
-  return [...written, ...plainSamples(written)]
+  return [...written, ...plainSamples(written), ...incidents(), ...causes(), ...serversAdvice(), ...ends()]
 }
 
 /** Of each rule that has no sample of its own: as it fires just above its limit. */
@@ -40,37 +31,6 @@ function plainSamples(written: readonly Sample[]): Sample[] {
     const [backend = 'vllm'] = backendsOf(id)
     return { name: id, notifications: [notification(id, { value: limit * 1.1, limit, context: context({ backend }) })] }
   })
-}
-
-function context(over: Partial<AlertContext> = {}): AlertContext {
-  return {
-    backend: 'vllm',
-    url: 'http://10.0.0.5:8000/metrics',
-    model: 'llama-3.1-8b',
-    numbers: { up: 1 },
-    of: 3,
-    spark: SPARK,
-    sparkMinutes: 15,
-    ...over,
-  }
-}
-
-function notification(rule: Notification['rule'], over: Partial<Notification> = {}): Notification {
-  const spec = rule === 'state-broken' ? undefined : specOf(rule)
-  const endpoint = over.endpoint ?? 'chat/a'
-  const at = over.at ?? SAMPLE_NOW
-  const base: Notification = {
-    id: `${endpoint}|${rule}|@${at}/fired/${at}`,
-    incident: `${endpoint}|${rule}|${over.subject ?? ''}@${over.firedAt ?? at}`,
-    reason: 'fired',
-    rule,
-    endpoint,
-    priority: over.reason === 'resolved' ? 4 : (spec?.priority ?? 7),
-    at,
-    firedAt: at,
-    context: context(),
-  }
-  return { ...base, ...(spec?.limit === undefined ? {} : { limit: spec.limit }), ...over }
 }
 
 /** A notification of the watcher itself. */
@@ -923,6 +883,26 @@ function lives(): Sample[] {
     {
       name: 'the watcher did not run',
       notifications: [ofWatcher('gap', { subject: 'vllm', gap: { length: 47 * MINUTE, interval: MINUTE } })],
+    },
+    {
+      name: 'silenced',
+      notifications: [
+        ofWatcher('silence', {
+          subject: 'chat/a',
+          priority: 4,
+          silence: { from: SAMPLE_NOW, until: SAMPLE_NOW + 60 * MINUTE, by: 'anna', comment: 'new driver' },
+        }),
+      ],
+    },
+    {
+      name: 'silenced by a link',
+      notifications: [
+        ofWatcher('silence', {
+          subject: 'chat/a',
+          priority: 4,
+          silence: { from: SAMPLE_NOW, until: SAMPLE_NOW + 60 * MINUTE, by: 'link' },
+        }),
+      ],
     },
     {
       name: 'state broken',

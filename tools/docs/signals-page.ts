@@ -42,6 +42,7 @@ function aliasText(alias: Alias, suffix: string): string {
     ...Object.entries(alias.not ?? {}).map(([name, values]) => `${name}≠${values.join('/')}`),
   ]
   const name = `\`${alias.name}${suffix}\`${labels.length > 0 ? ` (${labels.join(', ')})` : ''}`
+  if (alias.count !== undefined) return `\`${alias.name}\` / \`${alias.count}\``
   if (alias.rest !== undefined) return `${name} / (it + \`${alias.rest}\`)`
   return alias.plus === undefined ? name : `${name} + ${alias.plus.map((other) => `\`${other}\``).join(' + ')}`
 }

@@ -1,7 +1,10 @@
 import type { Catalogue } from '../texts.ts'
+import { whatHolds } from './engine-rules.ts'
+import { faultRulesEn } from './fault-rules.ts'
+import { hardwareRulesEn } from './hardware-rules.ts'
 import { n } from './phrases.ts'
 import { serverRulesEn } from './server-rules.ts'
-import { xidTodo } from './xids.ts'
+import { xidRemedy } from './xids.ts'
 
 const LONGER = { prompts: 'long prompts', answers: 'long answers', both: 'long prompts and answers' }
 
@@ -15,6 +18,18 @@ export const adviceEn: Catalogue['advice'] = {
   'look-which': () =>
     'If traffic is up, add a replica or rate-limit at the gateway; if not, check the GPU (nvidia-smi) and the server log.',
   'shorter-requests': ({ what }) => `Limit ${LONGER[what]} at the gateway, or give them a replica of their own.`,
+  'check-server': () => 'Traffic is not the cause: check the GPU (nvidia-smi) and the server log.',
+  'spread-engines': () =>
+    'Look at how requests are spread over the engines (data-parallel balancing, sticky sessions): there is room on the others.',
+  'spread-replicas': () =>
+    'Look at the routing in front (sticky sessions, prefix routing, a stale list of replicas): there is room on the others.',
+  'kv-transfer': faultRulesEn.transfer.todo,
+  'draft-fits': () =>
+    'Did model, draft or the kind of prompts change? Where the draft no longer fits, it is faster without speculative decoding.',
+  wake: () => whatHolds('asleep'),
+  deferred: () => whatHolds('deferred'),
+  'gpu-gone': hardwareRulesEn.gpu_lost.todo,
+  'gpu-held-down': hardwareRulesEn.gpu_throttle.todo,
   'look-at-gpu': () =>
     'Look at the GPU (nvidia-smi: clocks, temperature, other processes; dmesg: Xid), then restart the server.',
   'restart-hung': () =>
@@ -92,7 +107,7 @@ export const adviceEn: Catalogue['advice'] = {
     'Was the server started with --disable-log-stats, or upgraded to new metric names? npm run doctor tells.',
   'sglang-metrics': () => 'Start the server with --enable-metrics.',
   'llamacpp-metrics': () => 'Start the server with --metrics.',
-  xid: ({ code }) => `XID ${code}: ${xidTodo(code)}`,
+  'mend-gpu': ({ code }) => xidRemedy(code),
   'gateway-upstream': serverRulesEn.upstream.todo,
   'gateway-rejected': serverRulesEn.rejected.todo,
   'gateway-cache': () => 'Add a replica or admit fewer requests at once.',

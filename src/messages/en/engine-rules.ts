@@ -160,7 +160,7 @@ function lastedFor(seconds: number | undefined): string {
   return seconds === undefined ? '' : ` for ${n.lasted(seconds * 1_000)}`
 }
 
-function whatHolds(heldBy: NonNullable<Fact['heldBy']>): string {
+export function whatHolds(heldBy: NonNullable<Fact['heldBy']>): string {
   switch (heldBy) {
     case 'unhealthy':
       return 'Read the log of this engine; its requests hang until it is restarted.'

@@ -55,7 +55,7 @@ const REASONS: readonly (readonly [bit: number, words: string])[] = [
   [0x08, 'hardware slowdown'],
 ]
 
-function throttledBy(mask = 0): string {
+export function throttledBy(mask = 0): string {
   const found = REASONS.filter(([bit]) => (mask & bit) !== 0).map(([, words]) => words)
   return found.length === 0 ? 'a reason of the hardware' : found.join(', ')
 }

@@ -27,3 +27,10 @@ export function limit(value: number | undefined, write: (value: number) => strin
 export function atLeast(is: boolean | undefined): string {
   return is ? '≥ ' : ''
 }
+
+/** Requests a second, or a minute where that is what a person would say: the slower of two decides for both. */
+export function pace(slower: number): { count(rate: number): string; unit: string; alone: string } {
+  return slower < 1
+    ? { count: (rate) => n.count(rate * 60), unit: ' a minute', alone: '' }
+    : { count: n.times, unit: '/s', alone: '/s' }
+}

@@ -1,7 +1,10 @@
 import type { Catalogue } from '../texts.ts'
+import { whatHolds } from './engine-rules.ts'
+import { faultRulesRu } from './fault-rules.ts'
+import { hardwareRulesRu } from './hardware-rules.ts'
 import { n, tokens } from './phrases.ts'
 import { serverRulesRu } from './server-rules.ts'
-import { xidTodo } from './xids.ts'
+import { xidRemedy } from './xids.ts'
 
 const LONGER = { prompts: 'длинные промпты', answers: 'длинные ответы', both: 'длинные промпты и ответы' }
 
@@ -15,6 +18,18 @@ export const adviceRu: Catalogue['advice'] = {
   'look-which': () =>
     'Если запросов больше обычного, добавьте реплику или ограничьте поток запросов на шлюзе; если нет, смотрите GPU (nvidia-smi) и лог сервера.',
   'shorter-requests': ({ what }) => `Ограничьте ${LONGER[what]} на шлюзе или выделите под них отдельную реплику.`,
+  'check-server': () => 'Дело не в нагрузке: смотрите GPU (nvidia-smi) и лог сервера.',
+  'spread-engines': () =>
+    'Смотрите, как запросы распределяются по движкам (data parallel, sticky-сессии): на остальных есть место.',
+  'spread-replicas': () =>
+    'Смотрите маршрутизацию перед репликами (sticky-сессии, маршрутизация по префиксу, устаревший список реплик): на остальных есть место.',
+  'kv-transfer': faultRulesRu.transfer.todo,
+  'draft-fits': () =>
+    'Не менялись ли модель, черновая модель или характер промптов? Если угадывать не удаётся, без спекулятивного декодирования быстрее.',
+  wake: () => whatHolds('asleep'),
+  deferred: () => whatHolds('deferred'),
+  'gpu-gone': hardwareRulesRu.gpu_lost.todo,
+  'gpu-held-down': hardwareRulesRu.gpu_throttle.todo,
   'look-at-gpu': () =>
     'Смотрите GPU (nvidia-smi: частоты, температура, чужие процессы; dmesg: Xid), затем перезапустите сервер.',
   'restart-hung': () =>
@@ -92,7 +107,7 @@ export const adviceRu: Catalogue['advice'] = {
     'Сервер запущен с --disable-log-stats или обновлён и метрики переименованы? Подробности покажет npm run doctor.',
   'sglang-metrics': () => 'Запустите сервер с --enable-metrics.',
   'llamacpp-metrics': () => 'Запустите сервер с --metrics.',
-  xid: ({ code }) => `XID ${code}: ${xidTodo(code)}`,
+  'mend-gpu': ({ code }) => xidRemedy(code),
   'gateway-upstream': serverRulesRu.upstream.todo,
   'gateway-rejected': serverRulesRu.rejected.todo,
   'gateway-cache': () => 'Добавьте реплику или принимайте меньше запросов одновременно.',

@@ -165,7 +165,7 @@ function lastedFor(seconds: number | undefined): string {
   return seconds === undefined ? '' : ` уже ${n.lasted(seconds * 1_000)}`
 }
 
-function whatHolds(heldBy: NonNullable<Fact['heldBy']>): string {
+export function whatHolds(heldBy: NonNullable<Fact['heldBy']>): string {
   switch (heldBy) {
     case 'unhealthy':
       return 'Смотрите лог этого движка: до перезапуска его запросы висят.'

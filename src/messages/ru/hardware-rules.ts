@@ -55,7 +55,7 @@ const REASONS: readonly (readonly [bit: number, words: string])[] = [
   [0x08, 'аппаратное замедление'],
 ]
 
-function throttledBy(mask = 0): string {
+export function throttledBy(mask = 0): string {
   const found = REASONS.filter(([bit]) => (mask & bit) !== 0).map(([, words]) => words)
   return found.length === 0 ? 'причина в железе' : found.join(', ')
 }

@@ -43,3 +43,8 @@ export function times(ratio: number): string {
   if (word !== undefined) return word
   return `в ${n.times(rounded)} ${n.plural(rounded, { one: 'раз', few: 'раза', many: 'раз', other: 'раза' })}`
 }
+
+/** Requests a second, or a minute where that is what a person would say: the slower of two decides for both. */
+export function pace(slower: number): { count(rate: number): string; unit: string } {
+  return slower < 1 ? { count: (rate) => n.count(rate * 60), unit: 'в минуту' } : { count: n.times, unit: 'в секунду' }
+}

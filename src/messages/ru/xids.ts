@@ -1,4 +1,5 @@
 import { type XidClass, xidClassOf } from '../../verdict/xid-class.ts'
+import { capital } from './phrases.ts'
 
 /** XIDs by number. Codes, causes and actions after the Xid catalogue at docs.nvidia.com/deploy/xid-errors. */
 export const xidsRu: Readonly<Record<number, string>> = {
@@ -44,4 +45,15 @@ export function xidClass(code: number): string {
 /** What to do about an XID; where the table has none of that number, where to look it up. */
 export function xidTodo(code: number): string {
   return xidsRu[code] ?? 'смотрите каталог Xid у NVIDIA и dmesg; если запросы падают, снимите нагрузку с GPU.'
+}
+
+/** The first sentence about an XID, without its full stop: what it means. */
+export function xidMeaning(code: number): string | undefined {
+  return xidsRu[code]?.split('. ')[0]?.replace(/\.$/, '')
+}
+
+/** What to do about it, where its meaning was said before. */
+export function xidRemedy(code: number): string {
+  const [, ...rest] = xidsRu[code]?.split('. ') ?? []
+  return rest.length === 0 ? capital(xidTodo(code)) : rest.join('. ')
 }
