@@ -95,7 +95,8 @@ describe('what is created', () => {
   ])('%s: %i functions, %i schedules', (name, functions, schedules) => {
     expect(of(templates[name], 'AWS::Lambda::Function')).toHaveLength(functions)
     expect(of(templates[name], 'AWS::Events::Rule')).toHaveLength(schedules)
-    expect(of(templates[name], 'AWS::CloudWatch::Alarm')).toHaveLength(3 * schedules)
+    // Three of each that is scheduled, one of each that is called from outside.
+    expect(of(templates[name], 'AWS::CloudWatch::Alarm')).toHaveLength(3 * schedules + (functions - schedules))
   })
 
   test('case 110: a failed run is never tried again, and a late event is dropped after one period', () => {
