@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { leftOut } from './test/left-out.ts'
 import { LONG } from './test/long.ts'
@@ -7,6 +8,8 @@ const ALONE = ['test/heartbeats/load.test.ts']
 
 export default defineConfig({
   test: {
+    // Vitest leaves one core free, of two that is half of them.
+    maxWorkers: availableParallelism(),
     testTimeout: 20_000,
     // Hooks start servers and build bundles, on machines that have more to do.
     hookTimeout: 60_000,

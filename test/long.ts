@@ -6,7 +6,7 @@ export const LONG = process.env.QUEUEBELL_LONG === '1'
 
 /** Repetitions that a test still proves something with, and those that find what is rare. */
 export const AMOUNTS = {
-  sequences: { file: 'test/model/model.test.ts', of: 'random sequences of faults', short: 100, long: 10_000 },
+  sequences: { file: 'test/model/model.test.ts', of: 'random sequences of faults', short: 60, long: 1_000 },
   lives: { file: 'test/verdict/simulator.test.ts', of: 'lives of the simulated engine', short: 1, long: 20 },
   noisyLives: { file: 'test/verdict/noise.test.ts', of: 'lives of the noisy engine', short: 1, long: 20 },
   seeds: { file: 'test/simulator/engine.test.ts', of: 'seeds of the simulated engine', short: 3, long: 20 },

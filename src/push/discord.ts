@@ -27,7 +27,7 @@ export const discord: Channel = {
   together: 'message',
   write(push, to) {
     const content = contentOf(push)
-    const anew = jsonRequest(addressOf(to, ''), content)
+    const anew = jsonRequest(addressOf(to, ''), { ...content, flags: content.flags | silenceOf(push) })
     const earlier = earlierOf(push)
     const [last, ...others] = [...earlier].reverse()
     if (last === undefined || isHeard(push)) return { request: anew }
@@ -75,19 +75,23 @@ function addressOf({ url }: ChannelConfig, path: string): string {
   return address.href
 }
 
-function contentOf({ message }: Push): Record<string, unknown> {
+function contentOf({ message }: Push) {
   const title = message.title.trim() === '' ? '' : `**${fitEscaped(message.title, MOST_TITLE, marked, sent)}**\n`
   const link = linesOf(message)
   const room = MOST - title.length - link.length
-  const silent = message.priority < HEARD ? SUPPRESS_NOTIFICATIONS : 0
   const { picture } = message
   return {
     content: `${title}${fitEscaped(message.body, room, marked, sent)}${link}`,
     allowed_mentions: { parse: [] },
     // Without it Discord shows previews of addresses in the text; with it, no picture either.
-    flags: (picture === undefined ? SUPPRESS_EMBEDS : 0) | silent,
+    flags: picture === undefined ? SUPPRESS_EMBEDS : 0,
     ...(picture !== undefined && { embeds: [{ image: { url: picture } }] }),
   }
+}
+
+/** Of a new message alone: a change makes no sound, and may set no other flag than that of embeds. */
+function silenceOf({ message }: Push): number {
+  return message.priority < HEARD ? SUPPRESS_NOTIFICATIONS : 0
 }
 
 /** Only webhooks of applications have buttons. In angle brackets no preview is made of it. */

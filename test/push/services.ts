@@ -123,6 +123,8 @@ const PLACES: Record<Service, Place> = {
       if (body.content.length > 2000 || body.content.trim() === '') return invalid
       if (JSON.stringify(body.allowed_mentions) !== '{"parse":[]}') return invalid
       if (method === 'PATCH') {
+        // Of a message that is there, the flag of embeds alone can be changed.
+        if ((body.flags & ~(1 << 2)) !== 0) return invalid
         const [, id = ''] = /^\/messages\/(\d+)$/.exec(rest) ?? []
         return known.has(id)
           ? { status: 200, body: { id } }
