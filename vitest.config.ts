@@ -12,7 +12,6 @@ export default defineConfig({
     maxWorkers: availableParallelism(),
     // Ten times what they take on a machine of their own: two shared cores have bad minutes.
     testTimeout: 60_000,
-    hookTimeout: 60_000,
     // Hooks start servers and build bundles, on machines that have more to do.
     hookTimeout: 60_000,
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },

@@ -89,13 +89,13 @@ function environmentOf(name: string): Record<string, unknown> {
 
 describe('what is created', () => {
   test.each([
-    ['one', 1, 1],
-    ['all', 12, 10],
-    ['vpc', 1, 1],
-  ])('%s: %i functions, %i schedules', (name, functions, schedules) => {
+    ['one', 1, 1, 0],
+    ['all', 12, 10, 2],
+    ['vpc', 1, 1, 0],
+  ])('%s: %i functions, %i schedules, %i alarms of the receiver', (name, functions, schedules, ofReceiver) => {
     expect(of(templates[name], 'AWS::Lambda::Function')).toHaveLength(functions)
     expect(of(templates[name], 'AWS::Events::Rule')).toHaveLength(schedules)
-    expect(of(templates[name], 'AWS::CloudWatch::Alarm')).toHaveLength(3 * schedules)
+    expect(of(templates[name], 'AWS::CloudWatch::Alarm')).toHaveLength(3 * schedules + ofReceiver)
   })
 
   test('case 110: a failed run is never tried again, and a late event is dropped after one period', () => {
