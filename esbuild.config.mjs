@@ -1,10 +1,18 @@
 /**
- * `npm run build`: one self-contained ES module for each function, and one for the command line, in `dist` or in the
- * folder that `--outdir=` names. Prints the sizes (with `--quiet` of what is too large); ends with 1 when a function's bundle is above the limit.
+ * `npm run build`: a bundle for each function (`vllm.cjs`) with the small module that loads it (`vllm.mjs`) and the code
+ * cache for it (`vllm.<V8>.cache`), and one for the command line, in `dist` or in the folder that `--outdir=` names.
+ * Prints the sizes (with `--quiet` of what is too large); ends with 1 when a function's bundle is above the limit.
+ *
+ * --node=PATH    the Node for which the caches are made, once for each; @default the one that builds
+ * --cache=NAME   makes that of this function alone, once for each; @default all
+ * --no-cache     none: starts are slower, nothing else changes
  */
+import { execFile } from 'node:child_process'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { availableParallelism } from 'node:os'
 import { basename, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { FOR_NODE, WITH_REQUIRE } from './esbuild.options.mjs'
@@ -70,53 +78,28 @@ const undiciWhenUsed = {
 }
 
 /**
- * The client imports Node's http when it first asks. An import reads everything that a module exports, and of http that
- * is WebSocket too, with the whole of Node's own undici behind it; a require reads nothing. Worth 0.3.
- */
-const httpByRequire = {
-  name: 'http-by-require',
-  setup(bundler) {
-    bundler.onResolve({ filter: /^node:http$/ }, ({ kind, path }) =>
-      kind === 'dynamic-import' ? { path, namespace: 'by-require' } : undefined,
-    )
-    bundler.onLoad({ filter: /./, namespace: 'by-require' }, ({ path }) => ({
-      contents: `module.exports = require('${path}')`,
-    }))
-  },
-}
-
-/**
  * In Lambda, credentials lie in variables (see `s3-client.ts`). The other places that AWS's client knows, from profiles
- * to instances, take longer to load than the rest of it: they are bundled for themselves, carried as packed text, and
- * loaded where credentials lie nowhere else. Worth 0.4.
+ * to instances, take longer to load than the rest of it: they are a bundle of their own, loaded where credentials lie
+ * nowhere else. Relative to the bundle that asks.
  */
 const otherCredentialsWhenAsked = {
   name: 'other-credentials-when-asked',
   setup(bundler) {
-    const chain = '@aws-sdk/credential-provider-node'
-    bundler.onResolve({ filter: new RegExp(`^${chain}$`) }, ({ resolveDir }) => ({
-      path: chain,
-      namespace: 'when-asked',
-      pluginData: { resolveDir },
+    bundler.onResolve({ filter: /^@aws-sdk\/credential-provider-node$/ }, ({ pluginData, path }) =>
+      pluginData === 'itself' ? undefined : { path, namespace: 'when-asked' },
+    )
+    bundler.onLoad({ filter: /./, namespace: 'when-asked' }, () => ({
+      contents: `
+        const load = (init) => import('./credentials.cjs').then((chain) => (chain.default ?? chain).defaultProvider(init))
+        export const defaultProvider = (init) => {
+          let loaded
+          return async (identity) => (await (loaded ??= load(init)))(identity)
+        }`,
+      resolveDir: process.cwd(),
     }))
-    bundler.onLoad({ filter: /./, namespace: 'when-asked' }, async ({ pluginData: { resolveDir } }) => {
-      packed ??= pack(`export { defaultProvider } from '${chain}'`, resolveDir)
-      return {
-        contents: `
-          import { brotliDecompressSync } from 'node:zlib'
-          const load = (init) => {
-            const text = brotliDecompressSync(Buffer.from('${await packed}', 'base64')).toString('base64')
-            return import('data:text/javascript;base64,' + text).then((chain) => chain.defaultProvider(init))
-          }
-          export const defaultProvider = (init) => {
-            let loaded
-            return async (identity) => (await (loaded ??= load(init)))(identity)
-          }`,
-      }
-    })
+    bundler.onResolve({ filter: /^\.\/credentials\.cjs$/ }, ({ path }) => ({ path, external: true }))
   },
 }
-let packed
 
 /** The library that reads workers' calendars is carried packed, and unpacked where there is one: 20 KB of the limit of the size. */
 const calendarsPacked = {
@@ -175,49 +158,81 @@ const telemetryWhenAsked = {
   name: 'telemetry-when-asked',
   setup(bundler) {
     bundler.onResolve({ filter: /^\.\/otlp\.ts$/ }, ({ kind }) =>
-      kind === 'dynamic-import' ? { path: './telemetry.mjs', external: true } : undefined,
+      kind === 'dynamic-import' ? { path: './telemetry.cjs', external: true } : undefined,
     )
   },
 }
 
-/** A module with all that it needs, as text in base64. */
-async function pack(contents, resolveDir) {
-  const { outputFiles } = await build({ ...FOR_NODE, stdin: { contents, resolveDir }, write: false })
-  return brotliCompressSync(outputFiles[0].contents).toString('base64')
-}
-
-const outdir = process.argv.find((argument) => argument.startsWith('--outdir='))?.slice('--outdir='.length) ?? 'dist'
+const asked = (name) =>
+  process.argv.flatMap((argument) => (argument.startsWith(`--${name}=`) ? [argument.slice(name.length + 3)] : []))
+const [outdir = 'dist'] = asked('outdir')
+const nodes = process.argv.includes('--no-cache') ? [] : asked('node').length > 0 ? asked('node') : [process.execPath]
 const names = (await readdir('functions'))
   .filter((file) => file.endsWith('.ts'))
   .map((file) => basename(file, '.ts'))
   .sort()
-const entries = [
-  ...names.map((name) => ({ in: `functions/${name}.ts`, out: name })),
-  { in: 'src/cli/main.ts', out: 'queuebell' },
-  { in: 'src/telemetry/otlp.ts', out: 'telemetry' },
-]
 
 await rm(outdir, { recursive: true, force: true })
+const define = { BUILT_VERSION: JSON.stringify(JSON.parse(await readFile('package.json', 'utf8')).version) }
+const plugins = [
+  oneHttpParser,
+  whatRequestsReach,
+  undiciWhenUsed,
+  otherCredentialsWhenAsked,
+  calendarsPacked,
+  russianPacked,
+  telemetryWhenAsked,
+]
+// Worth 0.1.
+const alias = { '@smithy/core/event-streams': resolve('tools/build/no-event-streams.ts') }
+
+/** A script has no `import()` of its own: what is loaded when asked for is required. */
+const AS_SCRIPT = {
+  ...FOR_NODE,
+  format: 'cjs',
+  supported: { 'dynamic-import': false },
+  outExtension: { '.js': '.cjs' },
+}
+await build({
+  ...AS_SCRIPT,
+  entryPoints: names.map((name) => ({ in: `functions/${name}.ts`, out: name })),
+  outdir,
+  alias,
+  plugins,
+  define,
+})
+await build({
+  ...AS_SCRIPT,
+  stdin: { contents: "export { defaultProvider } from '@aws-sdk/credential-provider-node'", resolveDir: process.cwd() },
+  outfile: `${outdir}/credentials.cjs`,
+  outExtension: {},
+})
+await build({
+  ...AS_SCRIPT,
+  entryPoints: ['src/telemetry/otlp.ts'],
+  outfile: `${outdir}/telemetry.cjs`,
+  outExtension: {},
+})
 await build({
   ...FOR_NODE,
-  entryPoints: entries,
+  entryPoints: [{ in: 'src/cli/main.ts', out: 'queuebell' }],
   outdir,
   outExtension: { '.js': '.mjs' },
-  // Worth 0.1.
-  alias: { '@smithy/core/event-streams': resolve('tools/build/no-event-streams.ts') },
-  plugins: [
-    oneHttpParser,
-    whatRequestsReach,
-    undiciWhenUsed,
-    httpByRequire,
-    otherCredentialsWhenAsked,
-    calendarsPacked,
-    russianPacked,
-    telemetryWhenAsked,
-  ],
+  alias,
+  plugins: plugins.filter((plugin) => plugin !== otherCredentialsWhenAsked), // one file that needs no other
   banner: WITH_REQUIRE,
-  define: { BUILT_VERSION: JSON.stringify(JSON.parse(await readFile('package.json', 'utf8')).version) },
+  define,
 })
+for (const name of names)
+  await build({
+    ...FOR_NODE,
+    stdin: {
+      contents: `import { load } from './loader.ts'
+        export const { handler } = load(import.meta.dirname + '/${name}.cjs')`,
+      resolveDir: resolve('tools/build'),
+    },
+    outfile: `${outdir}/${name}.mjs`,
+  })
 
 // What serverless.yml reads: the framework loads CommonJS.
 await build({
@@ -230,15 +245,31 @@ await build({
   logLevel: 'warning',
 })
 
+if (nodes.length > 0) await makeCaches()
+
 let tooLarge = 0
 const quiet = process.argv.includes('--quiet')
 if (!quiet) console.log('bundle                        KB   gzip KB')
-for (const { out } of entries) {
-  const bytes = await readFile(`${outdir}/${out}.mjs`)
-  const excess = names.includes(out) && bytes.length > FUNCTION_LIMIT
+for (const file of [...names.map((name) => `${name}.cjs`), 'queuebell.mjs', 'credentials.cjs', 'telemetry.cjs']) {
+  const bytes = await readFile(`${outdir}/${file}`)
+  const excess = names.includes(basename(file, '.cjs')) && bytes.length > FUNCTION_LIMIT
   if (excess) tooLarge += 1
   const cells = [bytes.length, gzipSync(bytes).length].map((size) => (size / 1024).toFixed(0).padStart(8))
   if (!quiet || excess)
-    console.log(`dist/${out}.mjs`.padEnd(26) + cells.join('  ') + (excess ? '  above the limit of 1024 KB' : ''))
+    console.log(`dist/${file}`.padEnd(26) + cells.join('  ') + (excess ? '  above the limit of 1024 KB' : ''))
 }
 process.exitCode = tooLarge > 0 ? 1 : 0
+
+/** By each Node, a process for each function: what one has compiled must not look used by another. */
+async function makeCaches() {
+  const warm = `${outdir}/warm.mjs`
+  const cached = names.filter((name) => asked('cache').length === 0 || asked('cache').includes(name))
+  await build({ ...FOR_NODE, entryPoints: ['tools/build/warm.ts'], outfile: warm })
+  const jobs = nodes.flatMap((node) => cached.map((name) => () => promisify(execFile)(node, [warm, outdir, name])))
+  const workers = Array.from({ length: availableParallelism() }, async () => {
+    for (let job = jobs.shift(); job; job = jobs.shift())
+      await job().catch((error) => console.warn(`no code cache, so that starts are slower: ${error.message.trim()}`))
+  })
+  await Promise.all(workers)
+  await rm(warm)
+}

@@ -3,10 +3,12 @@
  * and against what is promised in `docs/scaling.md`. Ends with 1 when a figure is missed. `npm run bench -- reading runs`
  * measures some parts alone.
  */
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import { deflateRawSync } from 'node:zlib'
 import { align } from '../src/cli/table.ts'
 import { buildBundles } from '../test/bundles.ts'
+import { NODE } from '../test/runtime/lambda.ts'
 import { benchStart, hasRuntime, PLAIN } from './process-start.ts'
 import { benchPrometheus, hasPrometheus } from './prometheus.ts'
 import { benchReading, benchThousandsOfSets } from './reading.ts'
@@ -57,24 +59,32 @@ async function reading(): Promise<Figure[]> {
 }
 
 async function bundles(): Promise<Figure[]> {
-  const { root, dist } = buildBundles()
+  const { root, dist } = buildBundles(hasRuntime ? [NODE] : [process.execPath], ['vllm'])
   const names = readdirSync('functions').map((file) => basename(file, '.ts'))
-  const sizes = names.map((name) => ({ name, bytes: statSync(join(dist, `${name}.mjs`)).size }))
+  const sizes = names.map((name) => ({ name, bytes: statSync(join(dist, `${name}.cjs`)).size }))
+  const packed = readdirSync(dist)
+    .filter((file) => file.startsWith('vllm.'))
+    .reduce((sum, file) => sum + deflateRawSync(readFileSync(join(dist, file)), { level: 9 }).length, 0)
   rmSync(root, { recursive: true, force: true })
   const largest = sizes.reduce((a, b) => (b.bytes > a.bytes ? b : a))
-  return [{ what: 'largest bundle', value: largest.bytes / 1_024, unit: 'KiB', most: 1_024, note: largest.name }]
+  return [
+    { what: 'largest bundle', value: largest.bytes / 1_024, unit: 'KiB', most: 768, note: largest.name },
+    { what: 'package of a function, zipped, with its code cache', value: packed / 1_024, unit: 'KiB', most: 1_024 },
+  ]
 }
 
 async function start(): Promise<Figure[]> {
   if (!hasRuntime) return skip('process start: npm ci --prefix test/runtime')
   const costs = await benchStart()
-  return costs.map(({ name, took, ratio }) => ({
-    what: `process start to the first answer, ${name === PLAIN ? 'its packages taken plainly' : name} / empty handler`,
-    value: ratio,
-    unit: 'times',
-    ...(name === PLAIN ? {} : { most: 3 }),
-    note: `${took.toFixed(0)} ms`,
-  }))
+  return costs.flatMap(({ name, took, ratio, uncached }): Figure[] => {
+    const what = `process start to the first answer, ${name === PLAIN ? 'its packages taken plainly' : name} / empty handler`
+    const note = `${took.toFixed(0)} ms`
+    if (uncached === undefined) return [{ what, value: ratio, unit: 'times', note }]
+    return [
+      { what, value: ratio, unit: 'times', most: 2.5, note },
+      { what: `${what}, without a code cache`, value: uncached, unit: 'times', most: 3.6 },
+    ]
+  })
 }
 
 async function runs(): Promise<Figure[]> {
@@ -102,8 +112,8 @@ async function runs(): Promise<Figure[]> {
   })
   return [
     ...figures,
-    { ...against('CPU a scrape', thousand), most: 0.5 },
-    against('CPU of asking through fetch and throwing the page away', asking),
+    { ...against('CPU a scrape', thousand), most: Number(process.versions.node.split('.')[0]) < 24 ? 0.9 : 0.75 },
+    against('CPU of asking and throwing the page away', asking),
   ]
 }
 
@@ -133,7 +143,7 @@ function slopes(of: string, costs: readonly FleetCost[], x: (cost: FleetCost) =>
 function figuresOf(cost: FleetCost): Figure[] {
   const { endpoints, hanging } = cost
   const of = `run, ${endpoints.toLocaleString('en')} endpoint${endpoints === 1 ? '' : 's'}${hanging > 0 ? `, ${hanging} hanging` : ''}`
-  const wall = hanging > 0 ? { most: (SCRAPE_TIMEOUT + 2_000) / 1_000 } : {}
+  const wall = hanging > 0 ? { most: (SCRAPE_TIMEOUT + 1_000) / 1_000 } : {}
   return [
     { what: `${of}: wall`, value: cost.wall / 1_000, unit: 's', ...wall },
     { what: `${of}: CPU a scrape`, value: cost.cpuPerScrape, unit: 'ms' },

@@ -190,7 +190,7 @@ test("Yandex Cloud: a timer's message names the tick, the same message twice is 
   const folder = join(bundles.root, 'yandex')
   mkdirSync(folder)
   copyFileSync('examples/yandex-cloud/index.mjs', join(folder, 'index.mjs'))
-  copyFileSync(join(bundles.dist, 'vllm.mjs'), join(folder, 'vllm.mjs'))
+  for (const file of ['vllm.mjs', 'vllm.cjs']) copyFileSync(join(bundles.dist, file), join(folder, file))
   const s3 = await startS3()
   const where = { S3_ENDPOINT: s3.endpoint, S3_FORCE_PATH_STYLE: 'yes', STATE_BUCKET: s3.bucket }
   // https://yandex.cloud/en/docs/functions/concepts/trigger/timer

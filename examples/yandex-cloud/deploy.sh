@@ -9,7 +9,7 @@ set -eu
 
 package=$(mktemp -d)
 trap 'rm -r "$package"' EXIT
-cp dist/vllm.mjs examples/yandex-cloud/index.mjs "$package"
+cp dist/vllm.mjs dist/vllm.cjs examples/yandex-cloud/index.mjs "$package"
 echo '{ "type": "module" }' >"$package/package.json"
 
 # What is there already stays; an error of any other kind ends the script.

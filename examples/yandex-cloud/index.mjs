@@ -1,5 +1,5 @@
 /**
- * Queuebell as a Yandex Cloud Function, started by a timer trigger. Beside this file lies vllm.mjs (npm run build).
+ * Queuebell as a Yandex Cloud Function, started by a timer trigger. Beside this file lie vllm.mjs and vllm.cjs (npm run build).
  * What differs from AWS Lambda: the event has the tick's time in its message's metadata, and the state lies in Object
  * Storage (`S3_ENDPOINT=https://storage.yandexcloud.net`, `AWS_REGION=ru-central1`, a static key of a service account).
  */

@@ -2,13 +2,13 @@ import { mask } from '../log.ts'
 import { defined } from '../model/defined.ts'
 import type { Failure } from '../model/failure.ts'
 import type { Fallible } from '../model/fallible.ts'
-import { chunksOf, discard } from './body.ts'
 import { answersFor, isGateway, MAX_BYTES } from './connections.ts'
 import { withDeadline } from './deadline.ts'
 import { watchGzipEnd } from './gzip-end.ts'
 import { failureOf } from './network-failure.ts'
+import { type Answered, type Asking, request } from './request.ts'
 import { tlsRefusal, withTls } from './scheme.ts'
-import { serverWords } from './server-words.ts'
+import { openingOf, toWords } from './server-words.ts'
 
 export interface GetOptions {
   headers?: Record<string, string>
@@ -24,7 +24,7 @@ export interface GetOptions {
   onChunk(chunk: Uint8Array): void
 }
 
-export type Got = Fallible<{ contentType: string; headers: Headers; bytes: number }, { failure: Failure }>
+export type Got = Fallible<{ contentType: string; bytes: number }, { failure: Failure }>
 
 const MAX_HOPS = 5
 
@@ -43,41 +43,38 @@ async function getUntil(signal: AbortSignal, url: string, options: GetOptions): 
     'user-agent': 'queuebell',
     ...options.headers,
   }
-  const gzipEnd = watchGzipEnd(options.dispatcher)
+  const gzipEnd = watchGzipEnd()
   let last: number | undefined
   const onChunk = (chunk: Uint8Array) => {
     last = chunk.at(-1) ?? last
     options.onChunk(chunk)
   }
-  let headersOf: Headers | undefined
+  let begun: Answered | undefined
   try {
-    const response = await follow(url, { headers, signal, dispatcher: gzipEnd.dispatcher })
-    if ('kind' in response) return { ok: false, failure: response }
-    if (!response.ok)
-      return {
-        ok: false,
-        failure: await refusal(response, headers, answersFor(response.url || url, options.dispatcher)),
-      }
-    headersOf = response.headers
-    const read = await readBody(response.body, options.maxBytes ?? MAX_BYTES, onChunk, signal)
+    const { dispatcher } = options
+    const found = await follow(url, { headers, signal, dispatcher, onBytes: gzipEnd.onBytes })
+    if ('kind' in found) return { ok: false, failure: found }
+    const { answer, at } = found
+    if (answer.status < 200 || answer.status > 299)
+      return { ok: false, failure: await refusal(answer, headers, answersFor(at, dispatcher)) }
+    begun = answer
+    const read = await readBody(answer.body(), options.maxBytes ?? MAX_BYTES, onChunk)
     if (typeof read !== 'number') return { ok: false, failure: read }
-    if (gzipEnd.isMissing(response.headers.get('content-encoding'), read, last))
-      return { ok: false, failure: { kind: 'cut' } }
-    const contentType = response.headers.get('content-type') ?? ''
-    return { ok: true, contentType, headers: response.headers, bytes: read }
+    if (gzipEnd.isMissing(answer.header('content-encoding'), read, last)) return { ok: false, failure: { kind: 'cut' } }
+    return { ok: true, contentType: answer.header('content-type') ?? '', bytes: read }
   } catch (error) {
     if (signal.aborted) return { ok: false, failure: { kind: 'timeout' } }
-    const failure = failureOf(error, headersOf !== undefined)
-    if (failure.kind === 'cut' && headersOf) return { ok: false, failure: twoLengths(headersOf) ?? failure }
+    const failure = failureOf(error, begun !== undefined)
+    if (failure.kind === 'cut' && begun) return { ok: false, failure: twoLengths(begun) ?? failure }
     return { ok: false, failure: await withTls(url, failure, { signal, dispatcher: options.dispatcher }) }
   }
 }
 
 /** A body that has two lengths ends where it should by neither, though all of it came. https://www.rfc-editor.org/rfc/rfc9112#section-6.3 */
-function twoLengths(headers: Headers): Failure | undefined {
-  const length = headers.get('content-length')
+function twoLengths({ header }: Answered): Failure | undefined {
+  const length = header('content-length')
   if (length?.includes(',')) return { kind: 'not-http', detail: 'Content-Length stands twice' }
-  return length !== null && headers.has('transfer-encoding')
+  return length !== null && header('transfer-encoding') !== null
     ? { kind: 'not-http', detail: 'Content-Length beside Transfer-Encoding' }
     : undefined
 }
@@ -90,34 +87,29 @@ export function send(url: string, init: Omit<RequestInit, 'dispatcher'> & { disp
   return globalThis.fetch(url, { redirect: 'manual', ...init } as RequestInit)
 }
 
-/** The answer at the end of a few redirects within the origin, which keep the request's headers. */
-async function follow(
-  start: string,
-  init: { headers: Record<string, string>; signal: AbortSignal; dispatcher: unknown },
-): Promise<Response | Failure> {
+/** The answer at the end of a few redirects within the origin, which keep the request's headers, and its address. */
+async function follow(start: string, asking: Asking): Promise<{ answer: Answered; at: string } | Failure> {
   let url = new URL(start)
   for (let hops = 0; ; hops++) {
-    const response = await send(url.href, init)
-    const location = response.headers.get('location')
-    if (response.status < 300 || response.status > 399 || response.status === 304 || location === null) return response
-    discard(response.body)
+    const answer = await request(url.href, asking)
+    const { status } = answer
+    const location = answer.header('location')
+    if (status < 300 || status > 399 || status === 304 || location === null) return { answer, at: url.href }
+    answer.discard()
     const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
     if (next?.origin !== url.origin) {
-      const detail = next === undefined ? undefined : mask(next.origin + next.pathname, secretsOf(init.headers))
-      return defined({ kind: 'redirected' as const, status: response.status, detail })
+      const detail = next === undefined ? undefined : mask(next.origin + next.pathname, secretsOf(asking.headers))
+      return defined({ kind: 'redirected' as const, status, detail })
     }
-    if (hops === MAX_HOPS) return { kind: 'redirect-loop', status: response.status }
+    if (hops === MAX_HOPS) return { kind: 'redirect-loop', status }
     url = next
   }
 }
 
-async function refusal(
-  response: Response,
-  headers: Record<string, string>,
-  proxy: string | undefined,
-): Promise<Failure> {
-  const { status } = response
-  const detail = await serverWords(response, secretsOf(headers))
+async function refusal(answer: Answered, headers: Record<string, string>, proxy: string | undefined): Promise<Failure> {
+  const { status } = answer
+  const detail = toWords(await openingOf(() => answer.body()), secretsOf(headers))
+  answer.discard()
   const tls = proxy === undefined ? tlsRefusal(status, detail) : undefined
   if (tls !== undefined) return tls
   if (proxy !== undefined && isGateway(status))
@@ -127,20 +119,19 @@ async function refusal(
   return defined({ kind, status, detail })
 }
 
-function secretsOf(headers: Record<string, string>): string[] {
+function secretsOf(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers).flatMap(([name, value]) => (/authorization|key|token/i.test(name) ? [value] : []))
 }
 
 /** Reads to the end. @returns the number of decoded bytes, or why they are of no use. @throws what the stream throws. */
 async function readBody(
-  body: ReadableStream<Uint8Array> | null,
+  body: AsyncIterable<Uint8Array>,
   maxBytes: number,
   onChunk: (chunk: Uint8Array) => void,
-  signal: AbortSignal,
 ): Promise<number | Failure> {
   let bytes = 0
   let opening = ''
-  for await (const chunk of chunksOf(body, signal)) {
+  for await (const chunk of body) {
     bytes += chunk.byteLength
     if (bytes > maxBytes) return { kind: 'too-large' }
     if (opening.length < LONGEST_MAGIC) opening += Buffer.from(chunk.subarray(0, LONGEST_MAGIC)).toString('latin1')

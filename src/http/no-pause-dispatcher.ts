@@ -3,13 +3,6 @@ export interface Dispatching {
   dispatch(options: { origin: string | URL }, handler: object): boolean
 }
 
-/** Receives the body as it comes over the wire, before it is decoded. */
-export type OnBytes = (bytes: Uint8Array) => void
-
-export interface NoPauseDispatcher extends Dispatching {
-  dispatch(options: { origin: string | URL }, handler: object, onBytes?: OnBytes): boolean
-}
-
 type Handler = Record<string | symbol, unknown>
 type Take = (...args: unknown[]) => unknown
 
@@ -20,12 +13,12 @@ type Take = (...args: unknown[]) => unknown
  *
  * Without the pause the body waits in memory instead, so the client needs a limit on its size.
  */
-export function noPauseDispatcher(agent: Dispatching): NoPauseDispatcher {
-  return { dispatch: (options, handler, onBytes) => agent.dispatch(options, neverPausing(handler, onBytes)) }
+export function noPauseDispatcher(agent: Dispatching): Dispatching {
+  return { dispatch: (options, handler) => agent.dispatch(options, neverPausing(handler)) }
 }
 
 /** Node's own fetch uses either form of handler: the older pauses by returning `false`, the newer through its controller. */
-function neverPausing(handler: object, onBytes: OnBytes | undefined): object {
+function neverPausing(handler: object): object {
   return new Proxy(handler as Handler, {
     get(target, name) {
       const value = target[name]
@@ -33,14 +26,12 @@ function neverPausing(handler: object, onBytes: OnBytes | undefined): object {
       const take = value.bind(target) as Take
       if (name === 'onData') {
         return (chunk: Uint8Array) => {
-          onBytes?.(chunk)
           take(chunk)
           return true
         }
       }
       if (name === 'onResponseData') {
         return (controller: { resume(): void }, chunk: Uint8Array) => {
-          onBytes?.(chunk)
           take(controller, chunk)
           controller.resume()
         }

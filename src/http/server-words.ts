@@ -27,20 +27,32 @@ export function toWords(text: string, secrets: readonly string[]): string | unde
 const PERSONAL = /\bsk-[\w.-]{3,}|\b[0-9a-f]{40,}\b|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+/g
 
 /** The beginning of a body as text, as far as it comes in time. What is left of it is let go of. Never throws. */
-export async function opening(
-  body: ReadableStream<Uint8Array> | null,
-  { most = MOST_BYTES, patience = PATIENCE_MS }: { most?: number; patience?: number } = {},
+export function opening(body: ReadableStream<Uint8Array> | null, limits: Limits = {}): Promise<string> {
+  return openingOf((signal) => chunksOf(body, signal), limits)
+}
+
+interface Limits {
+  /** Characters. */
+  most?: number
+  /** Milliseconds. */
+  patience?: number
+}
+
+/** {@link opening} of a body that need not end with its signal. */
+export async function openingOf(
+  body: (signal: AbortSignal) => AsyncIterable<Uint8Array>,
+  { most = MOST_BYTES, patience = PATIENCE_MS }: Limits = {},
 ): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   const read = async (signal: AbortSignal) => {
-    for await (const chunk of chunksOf(body, signal)) {
+    for await (const chunk of body(signal)) {
       text += decoder.decode(chunk, { stream: true })
       if (text.length >= most) return
     }
   }
   // The status is what counts; an error text that was cut short is used as far as it came.
-  await withDeadline(patience, read).catch(() => {})
+  await withDeadline(patience, read, { abandon: true }).catch(() => {})
   return text.slice(0, most)
 }
 

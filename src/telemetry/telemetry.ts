@@ -47,7 +47,7 @@ async function load({ log }: IO): Promise<StartRun | undefined> {
   try {
     return (await import('./otlp.ts')).startRun
   } catch (error) {
-    log.warn('telemetry is asked for, but telemetry.mjs, which belongs beside this file, cannot be loaded', { error })
+    log.warn('telemetry is asked for, but telemetry.cjs, which belongs beside this file, cannot be loaded', { error })
     return undefined
   }
 }

@@ -452,7 +452,8 @@ describe('what a failure says', () => {
   })
 
   test('a port that fetch refuses by standard says so', async () => {
-    expect(await failure('http://127.0.0.1:1/metrics')).toEqual({ kind: 'other', code: 'BAD_PORT' })
+    const refused = await send('http://127.0.0.1:1/', { dispatcher: undefined }).catch((error: unknown) => error)
+    expect(failureOf(refused, false)).toEqual({ kind: 'other', code: 'BAD_PORT' })
   })
 
   test('a consumer that throws is a failure, and lets go of the connection', async () => {

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { resolve } from 'node:path'
 import { serveOnLoopback } from '../../tools/simulator/loopback.ts'
 
 const CLIENT = resolve('test/runtime/node_modules/aws-lambda-ric/index.mjs')
-const NODE = resolve('test/runtime/node_modules/node24/bin/node')
+/** That of the deployed functions. */
+export const NODE = resolve('test/runtime/node_modules/node24/bin/node')
 
 /** `npm ci --prefix test/runtime` was run. */
 export const INSTALLED = existsSync(CLIENT) && existsSync(NODE)
@@ -22,6 +23,8 @@ export interface Environment {
   /** What the platform does between invocations. */
   freeze(): void
   thaw(): void
+  /** Milliseconds that all of its threads have computed; what the machine does beside it is not in it. */
+  cpu(): number
   /** All that the function wrote. */
   output(): string
   close(): Promise<void>
@@ -103,6 +106,7 @@ export async function startLambda(dist: string, name: string, variables: Record<
     },
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
+    cpu: () => cpuOf(child.pid ?? 0),
     output: () => output,
     async close() {
       child.kill('SIGKILL')
@@ -110,4 +114,11 @@ export async function startLambda(dist: string, name: string, variables: Record<
       await api.close()
     },
   }
+}
+
+/** https://docs.kernel.org/scheduler/sched-stats.html: nanoseconds on the processor, by thread. */
+function cpuOf(pid: number): number {
+  const tasks = `/proc/${pid}/task`
+  const times = readdirSync(tasks).map((id) => Number(readFileSync(`${tasks}/${id}/schedstat`, 'utf8').split(' ')[0]))
+  return times.reduce((sum, time) => sum + time, 0) / 1e6
 }

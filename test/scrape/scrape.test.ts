@@ -1,19 +1,22 @@
-import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { afterAll, describe, expect, test } from 'vitest'
 import { openDispatcher } from '../../src/http/connections.ts'
 import type { BackendTable } from '../../src/model/backend.ts'
 import type { Answer } from '../../src/model/observation.ts'
 import { scrape, scrapeGpu } from '../../src/scrape/scrape.ts'
+import { serveOnLoopback } from '../../tools/simulator/loopback.ts'
 import { deafUrl, serve } from './loopback.ts'
 
-const msw = setupServer()
-beforeAll(() => msw.listen({ onUnhandledRequest: 'bypass' }))
-afterEach(() => msw.resetHandlers())
+/** What the server answers. */
+let serves: (request: IncomingMessage, response: ServerResponse) => void
+const text = (body: string | null, status = 200, type?: string) => {
+  serves = (_, response) => response.writeHead(status, type === undefined ? {} : { 'content-type': type }).end(body)
+}
 const connections = openDispatcher()
+const server = await serveOnLoopback((request, response) => serves(request, response))
 afterAll(async () => {
-  msw.close()
   await connections.close()
+  await server.close()
 })
 
 const TABLE: BackendTable = {
@@ -24,7 +27,7 @@ const TABLE: BackendTable = {
   recognise: [],
 }
 const options = { now: Date.UTC(2026, 10, 30, 12), dispatcher: connections.dispatcher }
-const URL = 'http://10.0.0.5:8000/metrics'
+const URL = `${server.url}/metrics`
 const endpoint = { url: URL, timeout: 5_000, model: undefined, authorization: undefined }
 
 const PAGE = `# HELP vllm:num_requests_waiting Number of requests waiting.
@@ -38,8 +41,7 @@ async function answerTo(
   init: { status?: number; type?: string } = {},
   table: BackendTable = TABLE,
 ): Promise<Answer> {
-  const headers = { 'content-type': init.type ?? 'text/plain; version=0.0.4; charset=utf-8' }
-  msw.use(http.get(URL, () => new HttpResponse(body, { status: init.status ?? 200, headers })))
+  text(body, init.status, init.type ?? 'text/plain; version=0.0.4; charset=utf-8')
   return scrape(endpoint, table, options)
 }
 
@@ -158,13 +160,11 @@ describe('answers that are failures', () => {
 })
 
 test('case 75: the key of the endpoint is sent, and is nowhere in an answer that repeats it', async () => {
-  let seen: string | null = null
-  msw.use(
-    http.get(URL, ({ request }) => {
-      seen = request.headers.get('authorization')
-      return new HttpResponse(`key ${seen} is not valid`, { status: seen === 'Bearer g00dkey' ? 200 : 401 })
-    }),
-  )
+  let seen: string | undefined
+  serves = ({ headers }, response) => {
+    seen = headers.authorization
+    response.writeHead(seen === 'Bearer g00dkey' ? 200 : 401).end(`key ${seen} is not valid`)
+  }
   const answers = [
     await scrape({ ...endpoint, authorization: 'Bearer s3cretkey' }, TABLE, options),
     await scrape({ ...endpoint, authorization: 'Bearer g00dkey' }, TABLE, options),
@@ -175,11 +175,7 @@ test('case 75: the key of the endpoint is sent, and is nowhere in an answer that
 })
 
 test('only the series of the configured model are read', async () => {
-  msw.use(
-    http.get(URL, () =>
-      HttpResponse.text('vllm:num_requests_waiting{model_name="a"} 1\nvllm:num_requests_waiting{model_name="b"} 2\n'),
-    ),
-  )
+  text('vllm:num_requests_waiting{model_name="a"} 1\nvllm:num_requests_waiting{model_name="b"} 2\n')
   expect(waiting(await scrape({ ...endpoint, model: 'b' }, TABLE, options))).toBe(2)
 })
 
@@ -187,13 +183,13 @@ describe('the GPU exporter beside a server', () => {
   const gpu = { ...options, timeout: 5_000 }
 
   test('gives readings', async () => {
-    msw.use(http.get('http://gpu:9400/metrics', () => HttpResponse.text(PAGE)))
-    expect((await scrapeGpu('http://gpu:9400/metrics', TABLE, gpu))?.gauges.waiting?.value).toBe(42)
+    text(PAGE)
+    expect((await scrapeGpu(URL, TABLE, gpu))?.gauges.waiting?.value).toBe(42)
   })
 
   test('is passed over when it fails', async () => {
-    msw.use(http.get('http://gpu:9400/metrics', () => new HttpResponse(null, { status: 500 })))
-    expect(await scrapeGpu('http://gpu:9400/metrics', TABLE, gpu)).toBeUndefined()
+    text(null, 500)
+    expect(await scrapeGpu(URL, TABLE, gpu)).toBeUndefined()
     expect(await scrapeGpu(await deafUrl(), TABLE, gpu)).toBeUndefined()
   })
 })

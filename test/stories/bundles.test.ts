@@ -28,7 +28,7 @@ let dist: string
 
 beforeAll(() => {
   dist = mkdtempSync(join(tmpdir(), 'queuebell-dist-'))
-  const built = spawnSync('node', ['esbuild.config.mjs', `--outdir=${dist}`], { encoding: 'utf8' })
+  const built = spawnSync('node', ['esbuild.config.mjs', `--outdir=${dist}`, '--no-cache'], { encoding: 'utf8' })
   if (built.status !== 0) throw new Error(`the build failed:\n${built.stdout}\n${built.stderr}`)
 }, 60_000)
 

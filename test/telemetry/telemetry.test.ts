@@ -234,7 +234,11 @@ test('the packages are in a bundle of their own, and in no function', { timeout:
     for (const name of [...readdirSync('functions').map((file) => basename(file, '.ts')), 'queuebell'])
       expect([
         name,
-        spawnSync('grep', ['-c', 'scopeSpans', join(bundles.dist, `${name}.mjs`)]).stdout.toString(),
+        spawnSync('grep', [
+          '-c',
+          'scopeSpans',
+          join(bundles.dist, name === 'queuebell' ? 'queuebell.mjs' : `${name}.cjs`),
+        ]).stdout.toString(),
       ]).toEqual([name, '0\n'])
     const { url, bodies } = await collector()
     const script = `const { handler } = await import(${JSON.stringify(join(bundles.dist, 'vllm.mjs'))}); await handler({}, {})`

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { didYouMean } from '../../src/cli/command-line.ts'
 import { loadEnvFile } from '../../src/cli/env-file.ts'
@@ -49,7 +50,7 @@ async function deploy(args: string[]): Promise<number> {
   if ('problems' in parsed || problems.length > 0) return say(problems.join('\n'), 1)
   const { deployment } = parsed
   for (const warning of warnings) say(`! ${warning}`, 0)
-  if (await isBroken('node', ['esbuild.config.mjs', '--quiet'], env)) return 1
+  if (await isBroken('node', ['esbuild.config.mjs', '--quiet', ...cachesFor(names, deployment)], env)) return 1
   say(plan(names, deployment, env), 0)
   // The stage goes along, so that the framework and we mean the same one.
   const stage = ['--stage', deployment.stage]
@@ -59,6 +60,16 @@ async function deploy(args: string[]): Promise<number> {
   if (refusal !== undefined) return say(refusal, 1)
   await saveSecrets(ownSecrets(names, env), deployment, (line) => say(line, 0))
   return (await isBroken('osls', ['deploy', ...stage], env)) ? 1 : 0
+}
+
+/** Of npm's package for Lambda's version, where `npm ci --prefix test/runtime` was run. */
+const DEPLOYED_NODE = 'test/runtime/node_modules/node24/bin/node'
+
+/** A code cache holds for one version of V8 and one architecture; there is none where this machine is of another. */
+function cachesFor(names: readonly string[], { architecture }: Deployment): string[] {
+  if ((architecture === 'arm64') !== (process.arch === 'arm64')) return ['--no-cache']
+  const node = existsSync(DEPLOYED_NODE) ? [`--node=${DEPLOYED_NODE}`] : []
+  return [...node, ...names.map((name) => `--cache=${name}`)]
 }
 
 /**

@@ -58,12 +58,18 @@ export function timeoutOf(name: FunctionName, { period, loading }: Deployment): 
     : ordinary
 }
 
+/** The bundle with its loader, the code cache of the architecture, and OpenTelemetry's packages where they are asked for. */
+function packaged(name: FunctionName, env: Variables, { architecture }: Deployment): string[] {
+  const cache = `dist/${name}.*-${architecture === 'arm64' ? 'arm64' : 'x64'}.cache`
+  return ['!**', `dist/${name}.mjs`, `dist/${name}.cjs`, cache, ...(isTraced(env) ? ['dist/telemetry.cjs'] : [])]
+}
+
 function entryOf(name: FunctionName, env: Variables, deployment: Deployment): FunctionEntry {
   const common = {
     handler: `dist/${name}.handler`,
     timeout: timeoutOf(name, deployment),
     memorySize: deployment.memory,
-    package: { patterns: ['!**', `dist/${name}.mjs`, ...(isTraced(env) ? ['dist/telemetry.mjs'] : [])] },
+    package: { patterns: packaged(name, env, deployment) },
     environment: {
       ...withoutSecrets(variablesOf(name, env), deployment.stage),
       STATE_BUCKET: deployment.bucket ?? { Ref: 'StateBucket' },
