@@ -10,7 +10,8 @@ export default defineConfig({
   test: {
     // Vitest leaves one core free, of two that is half of them.
     maxWorkers: availableParallelism(),
-    testTimeout: 20_000,
+    // Ten times what they take on a machine of their own: two shared cores have bad minutes.
+    testTimeout: 60_000,
     // Hooks start servers and build bundles, on machines that have more to do.
     hookTimeout: 60_000,
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },

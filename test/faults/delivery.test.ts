@@ -305,7 +305,8 @@ describe('what is told when', () => {
     const names = ['a', 'b', 'c', 'd', 'e']
     const env = { VLLM_ENDPOINTS: names.map((name) => `${name}=${first.watched.url}`).join(' ') }
     expect((await first.run(0, 42, { env })).result.pushes).toEqual({ delivered: 1, waiting: 0, refused: 0 })
-    for (const name of names) expect(first.inbox.received[0]?.message).toMatch(new RegExp(`\\b${name}\\b`))
+    const [told] = first.inbox.received
+    for (const name of names) expect(`${told?.title}\n${told?.message}`).toMatch(new RegExp(`\\b${name}\\b`))
     const { endpoints } = await first.state()
     expect(names.filter((name) => endpoints[name]?.incidents.work?.lastSentAt === undefined)).toEqual([])
     await first.run(1, 1, { env })

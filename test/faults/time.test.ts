@@ -98,7 +98,7 @@ describe.each(Object.entries(PLACES))('with its state in %s', (name, open) => {
     frozen.signal('SIGCONT')
     expect(await ended).toMatchObject({ body: { pushes: { delivered: 1, waiting: 0 } } })
     const told = (endpoint: string) =>
-      context.inbox.received.filter(({ title }) => title.includes(` ${endpoint}: `)).length
+      context.inbox.received.filter(({ title }) => new RegExp(`\\b${endpoint}\\b`).test(title)).length
     expect([told('a'), told('b')].sort()).toEqual([1, 2])
     expect((await context.state()).outbox).toEqual([])
     expect(await other.run({ now: t + 2 * MINUTE, time: t + 2 * MINUTE })).toMatchObject({
