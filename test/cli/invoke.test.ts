@@ -33,7 +33,7 @@ afterEach(async () => {
 test('without a push server the result stands alone on standard output, and the push beside it', async () => {
   expect(await invoke('vllm', JSON_ONLY)).toBe(0)
   expect(JSON.parse(out.join('\n'))).toMatchObject({ outcome: 'completed', pushes: { delivered: 1 } })
-  expect(err.join('\n')).toContain('Inference queue is growing: chat\n│ 30 requests are waiting (limit 20)')
+  expect(err.join('\n')).toContain('🐌 chat: 30 waiting (limit 20)\n│ 30 requests are waiting (limit 20)')
 })
 
 test('with a push server the push goes there alone', async () => {
