@@ -62,6 +62,7 @@ const APART: Readonly<Record<string, string>> = {
   'so is a counter of a server that never says': 'which series were there before is not known there',
   'one that was taken out of the gateway': 'an upstream that is gone is forgotten after a day',
   'a counter that cannot be read is no counter': 'a value that cannot be is stored as any other',
+  'waited while the engine slept': 'which waits fall into a sleep is not known there',
 }
 
 function configOf(story: Pick<Story, 'backend' | 'env' | 'endpoints'>): Config {
