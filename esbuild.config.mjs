@@ -101,54 +101,47 @@ const otherCredentialsWhenAsked = {
   },
 }
 
-/** The library that reads workers' calendars is carried packed, and unpacked where there is one: 20 KB of the limit of the size. */
-const calendarsPacked = {
-  name: 'calendars-packed',
+/**
+ * One export of a module, carried packed and unpacked when it is first read: for the limit of the size alone.
+ * @param contents what exports it, as text; relative to the file that imports the module.
+ */
+const packedUntilRead = ({ name, filter, contents, exported }) => ({
+  name,
   setup(bundler) {
-    bundler.onResolve({ filter: /^croner$/ }, ({ resolveDir, path, namespace }) =>
-      namespace === 'file' ? { path, namespace: 'calendars', pluginData: { resolveDir } } : undefined,
+    bundler.onResolve({ filter }, ({ resolveDir, path, namespace }) =>
+      namespace === 'file' ? { path, namespace: name, pluginData: { resolveDir } } : undefined,
     )
-    bundler.onLoad({ filter: /./, namespace: 'calendars' }, async ({ pluginData: { resolveDir } }) => {
-      const stdin = { contents: "export { Cron } from 'croner'", resolveDir }
-      const { outputFiles } = await build({ ...FOR_NODE, format: 'iife', globalName: 'calendars', stdin, write: false })
-      const bytes = brotliCompressSync(outputFiles[0].contents).toString('base64')
-      return {
-        contents: `
-          import { brotliDecompressSync } from 'node:zlib'
-          let Real
-          const unpack = () =>
-            new Function(brotliDecompressSync(Buffer.from('${bytes}', 'base64')) + ';return calendars.Cron')()
-          export function Cron(...given) {
-            Real ??= unpack()
-            return new Real(...given)
-          }`,
-      }
-    })
-  },
-}
-
-/** The Russian words, which most runs do not write: a function unpacks them with the first message in Russian. 46 KB of the limit of the size. */
-const russianPacked = {
-  name: 'russian-packed',
-  setup(bundler) {
-    bundler.onResolve({ filter: /^\.\/ru\.ts$/ }, ({ resolveDir, path, namespace }) =>
-      namespace === 'file' ? { path, namespace: 'russian', pluginData: { resolveDir } } : undefined,
-    )
-    bundler.onLoad({ filter: /./, namespace: 'russian' }, async ({ pluginData: { resolveDir } }) => {
-      const stdin = { contents: "export { ru } from './ru.ts'", resolveDir, loader: 'ts' }
-      const { outputFiles } = await build({ ...FOR_NODE, format: 'iife', globalName: 'catalogue', stdin, write: false })
+    bundler.onLoad({ filter: /./, namespace: name }, async ({ pluginData: { resolveDir } }) => {
+      const stdin = { contents, resolveDir, loader: 'ts' }
+      const { outputFiles } = await build({ ...FOR_NODE, format: 'iife', globalName: 'unpacked', stdin, write: false })
       const bytes = brotliCompressSync(outputFiles[0].contents).toString('base64')
       return {
         contents: `
           const { brotliDecompressSync } = require('node:zlib')
           let real
           const unpack = () =>
-            new Function(brotliDecompressSync(Buffer.from('${bytes}', 'base64')) + ';return catalogue.ru')()
-          Object.defineProperty(exports, 'ru', { enumerable: true, get: () => (real ??= unpack()) })`,
+            new Function(brotliDecompressSync(Buffer.from('${bytes}', 'base64')) + ';return unpacked.${exported}')()
+          Object.defineProperty(exports, '${exported}', { enumerable: true, get: () => (real ??= unpack()) })`,
       }
     })
   },
-}
+})
+
+/** The library that reads workers' calendars: 20 KB of the limit. */
+const calendarsPacked = packedUntilRead({
+  name: 'calendars',
+  filter: /^croner$/,
+  contents: "export { Cron } from 'croner'",
+  exported: 'Cron',
+})
+
+/** The Russian words, which most runs do not write: 46 KB of the limit. */
+const russianPacked = packedUntilRead({
+  name: 'russian',
+  filter: /^\.\/ru\.ts$/,
+  contents: "export { ru } from './ru.ts'",
+  exported: 'ru',
+})
 
 /**
  * OpenTelemetry's packages are a bundle of their own, loaded where a collector is named: no function grows by them.
