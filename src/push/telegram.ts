@@ -70,8 +70,8 @@ function contentOf({ message }: Push, to: ChannelConfig): Record<string, unknown
   const query = new URL(to.url).searchParams
   const buttons = buttonsOf(message)
   const thread = query.get('thread')
-  const title = message.title.trim() === '' ? '' : `${message.title.slice(0, MOST_TITLE)}`
-  const room = MOST - (title === '' ? 0 : title.length + 1)
+  const title = message.title.trim() === '' ? '' : message.title
+  const room = MOST - (title === '' ? 0 : Math.min(title.length, MOST_TITLE) + 1)
   const body = fitEscaped(message.body, room, asEntity, seen)
   const heading = fitEscaped(title, MOST_TITLE, asEntity, seen)
   return {

@@ -174,3 +174,8 @@ test('priorities are those of each service', () => {
   ])
   expect(at('gotify', (json) => json.priority)).toEqual([0, 2, 4, 5, 7, 8, 9, 10])
 })
+
+test('a title too long for a heading is cut between characters, and says that it was', () => {
+  const { text } = written('telegram', { body: 'x', title: `a${'🐌'.repeat(300)}` })
+  expect(text).toMatch(/^<b>a(🐌)+…<\/b>\nx$/u)
+})
