@@ -167,7 +167,8 @@ function canaryMemory(
 ): Pick<EndpointState, 'canary'> {
   if (canary === undefined) return defined({ canary: before })
   const wait = answer.up === true ? answer.readings.gauges.canary_wait?.value : undefined
-  const isOverLimit = canary.status === 'busy' || (wait ?? 0) > limitOf('canary', endpoint)
+  // One that was refused has waited in no queue: asking again adds to none.
+  const isOverLimit = (wait ?? 0) > limitOf('canary', endpoint)
   return defined({ canary: rememberCanary(before, canary, isOverLimit, now) })
 }
 

@@ -45,7 +45,7 @@ export function isUnused(memory: CanaryMemory | undefined, leavesAt: number | un
   return leavesAt === memory.leavesAt && leavesAt > now && leavesAt - now < DAY
 }
 
-/** What the next canary must know. @param isOverLimit this one waited for longer than its limit, or was refused. */
+/** What the next canary must know. @param isOverLimit this one waited for longer than its limit. */
 export function remember(
   before: CanaryMemory | undefined,
   facts: CanaryFacts,

@@ -193,6 +193,13 @@ test('an Ollama that is over its limit is asked at growing pauses', async () => 
   expect(generated()).toBeLessThanOrEqual(13)
 })
 
+test('an Ollama that refuses at once is asked at each run: a refusal waits in no queue', async () => {
+  const { server, runs, generated } = await ollama({})
+  server.meet({ kind: 'status', status: 503, body: '{"error":"server busy, please try again."}' }, 100)
+  await runs(10)
+  expect(generated()).toBe(10)
+})
+
 describe('a hosted service', () => {
   const REAL: Clock = {
     now: () => Math.round(performance.now() + NOON),
