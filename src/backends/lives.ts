@@ -1,9 +1,14 @@
 import type { BackendTable, Life } from '../model/backend.ts'
 
-/** Which versions have a series; `undefined`: all, as far as is known. @param name with its prefix. */
+/**
+ * Which versions have a series; `undefined`: all, as far as is known. Of several names that it ends in the longest is its
+ * own.
+ * @param name with its prefix.
+ */
 export function lifeOf(name: string, { lives = {} }: BackendTable): Life | undefined {
-  const bare = Object.keys(lives).find(
-    (one) => name === one || (name.endsWith(one) && /[:_]$/.test(name.slice(0, -one.length))),
+  const ends = Object.keys(lives).filter(
+    (bare) => name === bare || name.endsWith(`_${bare}`) || name.endsWith(`:${bare}`),
   )
-  return bare === undefined ? undefined : lives[bare]
+  const [own] = ends.sort((a, b) => b.length - a.length)
+  return own === undefined ? undefined : lives[own]
 }

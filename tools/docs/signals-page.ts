@@ -28,19 +28,20 @@ function meanings(): string {
 function tableOf(table: BackendTable): string {
   const rows = Object.entries(table.signals).map(([signal, row]) => {
     const name = `\`${signal}\`${row.core ? ' **core**' : ''}`
-    return `| ${name} | ${seriesOf(signal as Signal, row)} | ${livesOf(row, table)} |`
+    return `| ${name} | ${seriesOf(signal as Signal, row)} |${table.lives ? ` ${livesOf(row, table)} |` : ''}`
   })
-  const text = ['| signal | series | from which version |', '| --- | --- | --- |', ...rows].join('\n')
+  const last = table.lives ? [' from which version |', ' --- |'] : ['', '']
+  const text = [`| signal | series |${last[0]}`, `| --- | --- |${last[1]}`, ...rows].join('\n')
   const blind = table.oneCoreIsEnough ? ['Blind only when none of the core signals is there.'] : []
   return [text, ...blind, ...flagsOf(table)].join('\n\n')
 }
 
 /** Each name once, without the prefixes under which it may stand. */
 function livesOf({ from }: SignalRow, table: BackendTable): string {
-  const bare = Object.keys(table.lives ?? {}).filter((name) =>
-    from.some((alias) => lifeOf(alias.name, table) === table.lives?.[name]),
+  const lives = Object.entries(table.lives ?? {}).filter(([, life]) =>
+    from.some(({ name }) => lifeOf(name, table) === life),
   )
-  return bare.map((name) => `\`${name}\` ${spanOf(table.lives?.[name] ?? {})}`).join(', ')
+  return lives.length === 0 ? 'all' : lives.map(([name, life]) => `\`${name}\` ${spanOf(life)}`).join(', ')
 }
 
 function spanOf({ since, until }: Life): string {
