@@ -113,6 +113,8 @@ const ALERT_CONTEXT = open({
   waitingPerMinute: unchecked<number>(),
   /** vLLM's generation, as the names on its page tell: V0 was the only one to 0.7, V1 is the only one from 0.11 on. */
   engine: unchecked<'v0' | 'v1'>(),
+  /** The server's own, as it says: `0.11.2`. */
+  version: maybeText,
   /** The server's own settings that matter for advice, as published. */
   settings: z.exactOptional(z.record(text, text)),
   /** What came and what finished a second since the trouble began, and what usually comes. */

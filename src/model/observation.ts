@@ -83,6 +83,8 @@ export type Observation = Answer & {
   endpoint: Endpoint
   /** Milliseconds from asking to the whole answer. */
   took: number
+  /** What it said when it was asked for its version; `text` is absent where that told none. */
+  version?: { text?: string }
   /** The GPU exporter beside this server, where one is named and answered. */
   gpu?: Readings
   /** Only where the endpoint stands for the sources of endpoints: those that could not be used in this run. */

@@ -81,6 +81,7 @@ export function alertContextOf(
     ),
     ...(Object.keys(settings).length > 0 ? { settings } : {}),
     ...generationOf(snapshot),
+    ...defined({ version: after.version?.text }),
     ...gpuOf(snapshot),
     ...(canary ? { canary } : {}),
   }

@@ -84,7 +84,16 @@ export function takeSnapshot(
     : (observation.unread ?? missingSignals(readings, backend, before.seen, endpoint.rules))
   const stuckSince = stuckFrom(before, readings, memory.restarted ? undefined : last, limitOf('stuck', endpoint), now)
   const beside = besideOf(before.beside, observation.gpu, now)
-  const { failure: _, standing: __, stuckSince: ___, slo: ____, asleepAt: _____, run: ______, ...kept } = before
+  const {
+    failure: _,
+    standing: __,
+    stuckSince: ___,
+    slo: ____,
+    asleepAt: _____,
+    run: ______,
+    version,
+    ...kept
+  } = before
   const after: EndpointState = {
     ...kept,
     failures: 0,
@@ -102,6 +111,8 @@ export function takeSnapshot(
     ...remappedOf(before, readings, now),
     ...restartsOf(before, memory.restarted, readings.startedAt, now),
     ...(readings.model === undefined ? {} : { model: readings.model }),
+    // Another process may be of another version.
+    ...defined({ version: versionOf(observation, memory.restarted ? undefined : version, now) }),
     ...canaryMemory(observation, before, now),
     ...(observation.beat && followRun(before, observation.beat, now)),
   }
@@ -158,6 +169,10 @@ function withoutReadings(observation: Observation, before: EndpointState, backen
     modelMissing: undefined,
     faults: [],
   }
+}
+
+function versionOf({ version }: Observation, before: EndpointState['version'], now: number): EndpointState['version'] {
+  return version ? { at: now, ...version } : before
 }
 
 function canaryMemory(

@@ -113,6 +113,8 @@ const ENDPOINT_STATE = z.object({
   /** The last time that a process answered which had started before the one that answered last. */
   olderAt: z.optional(time),
   model: z.optional(z.string()),
+  /** What it said of its version when it was last asked, since its start; absent text: nothing. */
+  version: z.optional(z.object({ at: time, text: z.optional(z.string()) })),
   /** A worker's run that has begun and not ended. */
   run: z.optional(WORKER_RUN),
   /** Milliseconds that the worker's last runs took, oldest first. */

@@ -172,6 +172,10 @@ export function serversAdvice(): Sample[] {
     name: `${backend}: ${rule}`,
     notifications: [notification(rule, { ...more, context: context({ backend, ...of }) })],
   })
+  const spelt = (backend: 'vllm' | 'sglang', version: string) => ({
+    ...one(backend, 'kv_cache', { value: 0.96 }, { verdict: { kind: 'cache-full', preemptions: 6 }, version }),
+    name: `${backend} ${version}: kv_cache`,
+  })
   const engines = ['tgi', 'llamacpp', 'trtllm', 'lmdeploy', 'mistralrs', 'triton'] as const
   const gateways = ['dynamo', 'epp', 'litellm', 'router', 'genai', 'ray-serve'] as const
   const roomy = { numbers: { waiting: 42, kv_cache: 0.5 }, verdict: loadGrew }
@@ -185,6 +189,9 @@ export function serversAdvice(): Sample[] {
     one('openai', 'blind', { modelMissing: 'qwen3-8b' }, {}),
     one('vllm', 'kv_cache', { value: 0.95 }, { numbers: { running: 0, kv_cache: 0.95 } }),
     one('vllm', 'kv_cache', { value: 0.95 }, { settings: { kv_cache_memory_bytes: '20000000000' } }),
+    ...['0.7.3', '0.11.2', '0.30.0'].map((version) => spelt('vllm', version)),
+    ...['0.4.1', '0.5.9'].map((version) => spelt('sglang', version)),
+    one('vllm', 'token_time', { value: 1.9 }, { verdict: { kind: 'draft', timePerToken: 1.9 }, version: '0.30.0' }),
     one('vllm', 'restarts', { value: 4, alternates: true }, {}),
     one('ollama', 'canary', { value: 7 }, { canary: { status: 'not-loaded' } }),
     one('ollama', 'canary', { value: 7 }, { canary: { status: 'skipped' } }),
