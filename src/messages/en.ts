@@ -12,6 +12,7 @@ import { inner, n } from './en/phrases.ts'
 import { serverRulesEn } from './en/server-rules.ts'
 import { workerRulesEn } from './en/worker-rules.ts'
 import { xidsEn } from './en/xids.ts'
+import { listed } from './listed.ts'
 import type { Catalogue, OtherNumbers, Phases } from './texts.ts'
 
 const SIGNALS: Readonly<Record<string, string>> = {
@@ -103,20 +104,26 @@ function cacheFull({ preemptions }: Verdict): string {
 }
 
 function otherNumbers(numbers: OtherNumbers): string | undefined {
-  const parts = [
+  const now = [
     numbers.waiting === undefined ? undefined : `${n.count(numbers.waiting)} waiting`,
     numbers.running === undefined ? undefined : `${n.count(numbers.running)} running`,
     numbers.kvCache === undefined
       ? undefined
       : `KV cache ${n.percent(numbers.kvCache)}${numbers.kvAt === undefined ? '' : ` (${numbers.kvAt})`}`,
+  ]
+  const over = [
     numbers.queueWait === undefined ? undefined : `mean wait ${n.seconds(numbers.queueWait)}`,
     numbers.ttft === undefined
       ? undefined
       : `first token p99 ${numbers.ttftAtLeast ? '≥ ' : ''}${n.seconds(numbers.ttft)}`,
     numbers.tokensPerSecond === undefined ? undefined : `${n.large(numbers.tokensPerSecond)} tok/s`,
     numbers.failedShare === undefined ? undefined : `${n.percent(numbers.failedShare)} failed`,
-  ].filter((part) => part !== undefined)
-  return parts.length === 0 ? undefined : `Now: ${parts.join(', ')}.`
+  ]
+  const since = numbers.window === undefined ? 'Lately' : `Last ${n.seconds(numbers.window)}`
+  return listed([
+    ['Now', now],
+    [since, over],
+  ])
 }
 
 function gpu(busiest: { utilisation?: number; temperature?: number; xid?: number }): string | undefined {

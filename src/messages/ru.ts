@@ -1,5 +1,6 @@
 import type { Verdict } from '../model/explanation.ts'
 import { kindOf, nameOf } from '../signals/parts.ts'
+import { listed } from './listed.ts'
 import { adviceRu } from './ru/advice.ts'
 import { belowRu, otherVerdictsRu } from './ru/below.ts'
 import { briefsRu } from './ru/briefs.ts'
@@ -96,20 +97,26 @@ function cacheFull({ preemptions }: Verdict): string {
 }
 
 function otherNumbers(numbers: OtherNumbers): string | undefined {
-  const parts = [
+  const now = [
     numbers.waiting === undefined ? undefined : `в очереди ${n.count(numbers.waiting)}`,
     numbers.running === undefined ? undefined : `выполняется ${n.count(numbers.running)}`,
     numbers.kvCache === undefined
       ? undefined
       : `KV-кэш ${n.percent(numbers.kvCache)}${numbers.kvAt === undefined ? '' : ` (${numbers.kvAt})`}`,
+  ]
+  const over = [
     numbers.queueWait === undefined ? undefined : `ожидание в среднем ${n.seconds(numbers.queueWait)}`,
     numbers.ttft === undefined
       ? undefined
       : `первый токен p99 ${numbers.ttftAtLeast ? '≥ ' : ''}${n.seconds(numbers.ttft)}`,
     numbers.tokensPerSecond === undefined ? undefined : `${tokens(numbers.tokensPerSecond)}/с`,
     numbers.failedShare === undefined ? undefined : `ошибок ${n.percent(numbers.failedShare)}`,
-  ].filter((part) => part !== undefined)
-  return parts.length === 0 ? undefined : `Сейчас: ${parts.join(', ')}.`
+  ]
+  const since = numbers.window === undefined ? 'За последнее время' : `За последние ${n.seconds(numbers.window)}`
+  return listed([
+    ['Сейчас', now],
+    [since, over],
+  ])
 }
 
 function gpu(busiest: { utilisation?: number; temperature?: number; xid?: number }): string | undefined {

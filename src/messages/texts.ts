@@ -91,6 +91,8 @@ export interface Phases {
 
 /** The numbers that no other line tells, for a line of their own. */
 export interface OtherNumbers {
+  /** Seconds that the times, speeds and shares are over; the rest is of the last answer. */
+  window?: number
   waiting?: number
   running?: number
   kvCache?: number

@@ -101,6 +101,8 @@ const ALERT_CONTEXT = open({
   restarted: unchecked<boolean>(),
   /** Nothing finished and no token was generated since the last run although work is reported. */
   noProgress: unchecked<boolean>(),
+  /** Seconds that its speeds, times and shares are over; gauges are of the last answer. */
+  window: unchecked<number>(),
   /** The last values of the endpoint's main signal, oldest first; null is unknown. At most 15. */
   spark: z.exactOptional(z.array(z.nullable(number))),
   /** Minutes that the sparkline spans. */

@@ -169,6 +169,7 @@ function conclude(
     ? followAll({
         snapshot: one,
         judged: judgement.judged,
+        coming: judgement.coming,
         outbox,
         threads,
         now,

@@ -24,6 +24,11 @@ function thenNothingFinishes(tokens: number): Story['runs'] {
   ]
 }
 
+/** So many minutes after long prompts have filled the cache. */
+function filled(since: number) {
+  return { waiting: Math.min(80, 18 + 5 * since), finished: 20 * PEACE + 18 * since, preemptions: 30 * since }
+}
+
 function llama(m: number, ended: number): string {
   return page({
     'llamacpp:requests_processing': 1,
@@ -77,7 +82,7 @@ const failing: readonly Served[] = [
 /** Public incidents that were told right, or are now, with their numbers as far as they are known. */
 export const REPORTED_STORIES: readonly Story[] = [
   {
-    name: 'one crawling request holds the cache and 14 wait for an hour: told within ten minutes, and as a queue that stands still soon after',
+    name: 'case 202: one crawling request holds the cache and 14 wait for an hour: told within ten minutes, once',
     backend: 'vllm',
     runs: [
       ...from(0, PEACE, (m) => vllm({ running: 1, finished: 2 * m, tokens: 2_400 * m, kv: 0.3 })),
@@ -91,10 +96,16 @@ export const REPORTED_STORIES: readonly Story[] = [
         }),
       ),
     ],
-    pushes: [
-      [98, 'fired', 'throughput'],
-      [101, 'worse', 'stuck'],
+    pushes: [[98, 'fired', 'throughput']],
+  },
+  {
+    name: 'case 210: long prompts fill the cache and the queue grows for half an hour: told once',
+    backend: 'vllm',
+    runs: [
+      ...from(0, PEACE, (m) => vllm({ running: 33, kv: 0.7, finished: 20 * m, tokens: 45_000 * m })),
+      ...from(PEACE + 1, PEACE + 60, (m) => vllm({ running: 33, kv: 0.99, tokens: 45_000 * m, ...filled(m - PEACE) })),
     ],
+    pushes: [[91, 'fired', 'waiting']],
   },
   {
     name: 'a cache that is full though nothing runs, and then four requests that wait for it',
