@@ -97,6 +97,7 @@ export const sglang: BackendTable = {
   repeats: ['tp_rank', 'pp_rank', 'moe_ep_rank'],
   engineLabel: 'dp_rank',
   ignored: [],
+  classLabel: 'priority',
   totalLabel: 'priority',
   recognise: [
     { series: 'sglang:num_queue_reqs', as: 'SGLang' },

@@ -92,6 +92,8 @@ export interface BackendTable {
   engineLabel?: string
   /** Labels that never make a series of its own (pods on a GPU, free text beside a code). */
   ignored: readonly string[]
+  /** The label that names a priority class, a number of the owner's. */
+  classLabel?: string
   /** A label whose empty value marks the total of its other values. */
   totalLabel?: string
   /** The labels that name a subject; an upstream may need several to be named. */

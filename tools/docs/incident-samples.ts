@@ -116,6 +116,13 @@ const EXPLAINED: readonly [name: string, rule: Notification['rule'], verdict: Ve
     'token_time',
     { kind: 'draft', accepted: 0.21, usuallyAccepted: 0.62, timePerToken: 1.9 },
   ],
+  ['one model came more', 'waiting', { ...loadGrew, grown: { part: 'model sql-lora', share: 0.7, usual: 0.2 } }],
+  ['a priority class came more', 'waiting', { ...loadGrew, grown: { part: 'priority 5', share: 0.8, usual: 0.3 } }],
+  [
+    'one model got heavier',
+    'queue_wait',
+    { kind: 'heavier', promptTokens: 8, grown: { part: 'model summaries', share: 0.6, usual: 0.1 } },
+  ],
   ['the engine sleeps', 'waiting', { kind: 'asleep', waiting: 28 }],
   ['deferred', 'queue_wait', { kind: 'deferred', waiting: 32, deferred: 30 }],
   ['restarted', 'waiting', { kind: 'restarted' }],
