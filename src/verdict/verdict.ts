@@ -262,8 +262,14 @@ function ratios(now: Workload, past: PastWorkload): Omit<Verdict, 'kind'> {
     preemptions: ratio(now.preemptionsPerSecond, past.preemptionsPerSecond),
     firstToken: ratio(now.firstToken, past.firstToken),
   }
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Number(value.toPrecision(DIGITS))]],
+    ),
+  )
 }
+/** Of a ratio: more than any message shows. */
+const DIGITS = 4
 
 /** What only this kind tells. */
 function detailsOf(kind: Verdict['kind'], now: Workload, past: PastWorkload): Partial<Verdict> {
