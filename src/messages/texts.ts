@@ -41,6 +41,8 @@ export interface Fact {
   answeredBy?: string
   answer?: Notification['answer']
   quota?: Notification['quota']
+  /** When a certificate ends, as a person reads it. */
+  ends?: string
   gap?: Notification['gap']
   /** Clock times of a span without a watcher; of a silence its end. */
   from?: string

@@ -204,6 +204,8 @@ const ABOUT_FIELDS = {
   span: unchecked<number>(),
   /** `slo`: milliseconds within which the first token should come. */
   within: unchecked<number>(),
+  /** `tls_expiry`: epoch milliseconds. */
+  certificateEnds: unchecked<number>(),
   /** `pool`: how many replicas the group has, and which of them do not answer. */
   pool: z.exactOptional(open({ of: number, gone: texts })),
   /** `restarts`: an older process answers in between, so that these are two servers at one address. */

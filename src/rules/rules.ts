@@ -6,6 +6,7 @@ import { ofCause, spelt, wantsVersion } from '../verdict/advice.ts'
 import type { Advice } from '../verdict/advice-kinds.ts'
 import { cacheRules } from './cache.ts'
 import { canaryRules } from './canary.ts'
+import { certificateRules } from './certificates.ts'
 import { failureRules } from './failures.ts'
 import { gatewayRules } from './gateway.ts'
 import { gpuRules } from './gpu.ts'
@@ -34,6 +35,7 @@ export const RULES = {
   ...siblingRules,
   ...reachabilityRules,
   ...poolRules,
+  ...certificateRules,
   ...restartRules,
   ...gpuRules,
   ...gatewayRules,

@@ -5,7 +5,7 @@ import { FAILURE_KINDS } from '../model/failure.ts'
 import { isNotification, type Notification } from '../model/notification.ts'
 import { BASELINE } from '../signals/baseline.ts'
 import { HISTORY } from '../signals/history.ts'
-import { CANARY_MEMORY, WORKER_RUN } from './asked-and-heard.ts'
+import { CANARY_MEMORY, CERTIFICATE_SEEN, WORKER_RUN } from './asked-and-heard.ts'
 import { INCIDENT, type Incident } from './incident-schema.ts'
 import { migrate } from './migrate.ts'
 import { packed, unpacked } from './packed.ts'
@@ -187,6 +187,8 @@ export const STATE = z.object({
   endpoints: z.record(z.string(), ENDPOINT_STATE),
   /** What each source of endpoints named last, by its address: it holds while the source cannot be used. */
   targets: z.optional(z.record(z.string(), z.array(z.object({ name: z.string(), url: z.string() })))),
+  /** By channel, of push servers that are reached by https. */
+  certificates: z.optional(z.record(z.string(), CERTIFICATE_SEEN)),
   outbox: z.array(OUTGOING),
   silences: z.optional(z.array(SILENCE)),
   /** Incidents that somebody has taken, by their ids: no reminders of these. */

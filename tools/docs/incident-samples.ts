@@ -183,6 +183,7 @@ export function serversAdvice(): Sample[] {
     ...one(backend, 'kv_cache', { value: 0.96 }, { verdict: { kind: 'cache-full', preemptions: 6 }, version }),
     name: `${backend} ${version}: kv_cache`,
   })
+  const at = (days: number) => SAMPLE_NOW + days * 86_400_000
   const engines = ['tgi', 'llamacpp', 'trtllm', 'lmdeploy', 'mistralrs', 'triton'] as const
   const gateways = ['dynamo', 'epp', 'litellm', 'router', 'genai', 'ray-serve'] as const
   const roomy = { numbers: { waiting: 42, kv_cache: 0.5 }, verdict: loadGrew }
@@ -205,6 +206,8 @@ export function serversAdvice(): Sample[] {
     ...(['idle', 'over-budget', 'backing-off'] as const).map((status) =>
       one('ollama', 'canary', { value: 7 }, { canary: { status } }),
     ),
+    one('vllm', 'tls_expiry', { value: 9.4, limit: 14, certificateEnds: at(9.4) }, {}),
+    one('vllm', 'tls_expiry', { value: 1.2, limit: 14, certificateEnds: at(1.2) }, {}),
     one('openai', 'canary_rate', { value: 0.5 }, {}),
     one('dcgm', 'gpu_temperature', { value: 90, subject: 'GPU-1' }, {}),
     one('dcgm', 'gpu_memory', { reason: 'resolved', ...begun, peak: 0.97, subject: 'GPU-1' }, { numbers: {} }),
