@@ -19,7 +19,7 @@ export const faultRulesRu = {
     'Дело не в нагрузке: смотрите вторую сторону передачи, сеть между ними и лог коннектора.',
   ),
   cpu_fallback: {
-    headline: () => 'Модель теперь считает CPU',
+    headline: () => 'Модель теперь выполняется на CPU',
     now: ({ value, usual }) =>
       value === undefined || usual === undefined
         ? 'Модель больше не лежит в памяти GPU.'
