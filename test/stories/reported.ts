@@ -41,6 +41,16 @@ function llama(m: number, ended: number): string {
   })
 }
 
+/** TGI with two requests in its batch. @param moved minutes that it has worked. */
+function tgi({ queue, moved }: { queue: number; moved: number }): string {
+  return page({
+    tgi_queue_size: queue,
+    tgi_batch_current_size: 2,
+    tgi_request_success: 40 * moved,
+    tgi_batch_inference_count: 900 * moved,
+  })
+}
+
 /** A decode node whose two tensor-parallel ranks print the same numbers. */
 function decodeNode(m: number, transferring: number): string {
   const ranks = ['0', '1'].map((tp) => {
@@ -108,7 +118,7 @@ export const REPORTED_STORIES: readonly Story[] = [
     pushes: [[91, 'fired', 'waiting']],
   },
   {
-    name: 'a cache that is full though nothing runs, and then four requests that wait for it',
+    name: 'case 209: a cache that is full though nothing runs, and then four requests that wait for it',
     backend: 'vllm',
     runs: [
       ...from(0, 5, (m) => vllm({ ...working(m), kv: 0.4 })),
@@ -121,13 +131,13 @@ export const REPORTED_STORIES: readonly Story[] = [
     ],
   },
   {
-    name: 'late answers, and then none for 44 minutes while tokens come: no end, and a queue that stands still',
+    name: 'case 217: late answers, and then none for 44 minutes while tokens come: no end, and a queue that stands still',
     backend: 'vllm',
     runs: thenNothingFinishes(2_700),
     pushes: [[6, 'fired', 'ttft']],
   },
   {
-    name: 'late answers, and then neither answers nor tokens: no end, and stalled',
+    name: 'case 217: late answers, and then neither answers nor tokens: no end, and stalled',
     backend: 'vllm',
     runs: thenNothingFinishes(0),
     pushes: [
@@ -136,25 +146,44 @@ export const REPORTED_STORIES: readonly Story[] = [
     ],
   },
   {
-    name: 'a queue that stands in the KV transfer of a decode node counts once',
+    name: 'case 225: a queue that stands in the KV transfer of a decode node counts once',
     backend: 'sglang',
     runs: [...from(0, 1, (m) => decodeNode(m, 0)), ...from(2, 5, (m) => decodeNode(m, 124))],
     pushes: [[2, 'fired', 'waiting']],
   },
   {
-    name: 'an answer of a quarter of an hour is no standstill',
+    name: 'case 232: a queue that rises and never falls while the batch stands: stalled, once',
+    backend: 'tgi',
+    runs: [...from(0, 4, (m) => tgi({ queue: 0, moved: m })), ...from(5, 40, (m) => tgi({ queue: m - 4, moved: 4 }))],
+    pushes: [[6, 'fired', 'stalled']],
+  },
+  {
+    name: 'case 411: 25 wait, told; an hour later 900: told once more, as worse',
+    backend: 'vllm',
+    runs: [
+      ...from(0, 5, (m) => vllm(working(m))),
+      ...from(6, 65, (m) => vllm({ ...working(m), waiting: 25 })),
+      ...from(66, 80, (m) => vllm({ ...working(m), waiting: 900 })),
+    ],
+    pushes: [
+      [6, 'fired', 'waiting'],
+      [66, 'worse', 'waiting'],
+    ],
+  },
+  {
+    name: 'case 226: an answer of a quarter of an hour is no standstill',
     backend: 'llamacpp',
     runs: [...from(0, 70, (m) => llama(m, m)), ...from(71, 86, (m) => llama(m, 70))],
     pushes: [],
   },
   {
-    name: 'a killed job leaves its code on eight GPUs: one push, and none again',
+    name: 'case 237: a killed job leaves its code on eight GPUs: one push, and none again',
     backend: 'dcgm',
     runs: [...from(0, 2, () => gpus(0)), ...from(3, 600, () => gpus(45))],
     pushes: [[3, 'fired', 'gpu_xid']],
   },
   {
-    name: 'a failure that changes its kind is one outage, with one end',
+    name: 'case 329: a failure that changes its kind is one outage, with one end',
     backend: 'vllm',
     runs: [
       ...from(0, 2, (m) => vllm(working(m))),
