@@ -98,6 +98,15 @@ describe('the rate of its tokens', () => {
     expect((await runs(3)).map(({ told }) => told.length)).toEqual([0, 1, 0])
   })
 
+  test('a model that fell back to the CPU is told as that alone, although its tokens come slowly too', async () => {
+    const { server, runs } = await ollama(RATED)
+    await runs(75)
+    server.unload('m')
+    server.change('m', { vramShare: 0, tokenMs: 80 })
+    server.load('m')
+    expect(titles(await runs(5))).toEqual([expect.stringContaining('model runs on the CPU now')])
+  })
+
   test('two thirds are not', async () => {
     const { server, runs } = await ollama(RATED)
     await runs(75)
