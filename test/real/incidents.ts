@@ -1,0 +1,4 @@
+import type { Incident } from './incident.ts'
+import { llamaServerIncidents } from './incidents/llama-server.ts'
+
+export const INCIDENTS: readonly Incident[] = [...llamaServerIncidents]
