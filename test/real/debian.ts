@@ -7,5 +7,6 @@ export function installDebian(pack: string, program: string): string {
     runOnce('apt-get', ['update', '-qq'], 300, env)
     runOnce('apt-get', ['install', '-y', '-qq', '--no-install-recommends', pack], 600, env)
   }
-  return runOnce('dpkg-query', ['-W', '-f', '${Version}', pack])
+  const [, version = ''] = /^Version: (.*)$/m.exec(runOnce('dpkg-query', ['-s', pack])) ?? []
+  return version
 }
