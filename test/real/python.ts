@@ -17,7 +17,7 @@ export function installPython(name: string): string {
   rmSync(home, { recursive: true, force: true })
   folder()
   runOnce('python3', ['-m', 'venv', home])
-  const pip = ['install', '--quiet', '--no-deps', '--only-binary=:all:', '--disable-pip-version-check']
+  const pip = ['install', '--quiet', '--no-deps', '--only-binary=:all:', '--no-compile', '--disable-pip-version-check']
   runOnce(join(home, 'bin', 'pip'), [...pip, '-r', requirements], 900)
   writeFileSync(mark, hash)
   return join(home, 'bin')
