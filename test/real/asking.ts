@@ -26,7 +26,7 @@ export function post(url: string, body: unknown, headers: Record<string, string>
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   }
-  return ask(url, init, 30 * SECOND)
+  return ask(url, init, 5 * MINUTE)
 }
 
 /** @throws when it did not become so. */

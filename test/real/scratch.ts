@@ -15,6 +15,7 @@ export function folder(...names: string[]): string {
 
 /** One program of a server, the leader of its own group of processes. */
 export interface Program {
+  pid: number
   /** All that it wrote so far. */
   log(): string
   /** Of the whole group: engines are often children of the process that listens. */
@@ -59,6 +60,7 @@ export function start({ name, command, args, env = {}, cwd }: Command): Program 
     child.once('exit', ended)
   })
   return {
+    pid: child.pid ?? 0,
     log: () => readFileSync(file, 'utf8'),
     signal: (signal) => signalGroup(child, signal),
     isOver: () => over,

@@ -6,7 +6,8 @@ import { startAlertmanager } from '../servers/alertmanager.ts'
 import { startHaproxy, startNginx } from '../servers/balancers.ts'
 import { type LlamaServer, startLlamaServer } from '../servers/llama-server.ts'
 import { startRadosgw } from '../servers/radosgw.ts'
-import { loadOn, overload } from './llama-server.ts'
+import { loadOn, overload } from '../traffic.ts'
+import { llamaEngine } from './llama-server.ts'
 
 async function kill(...programs: readonly Program[]): Promise<void> {
   for (const program of programs) program.signal('SIGKILL')
@@ -30,7 +31,7 @@ export const incidentsAround: readonly Incident[] = [
           OPENAI_MODEL: 'quick',
         },
         async happen() {
-          const users = loadOn(balancer.url, { clients: 1, pause: SECOND })
+          const users = loadOn(llamaEngine(balancer), { clients: 1, pause: SECOND })
           await wait(20 * SECOND)
           await kill(other.program)
           await wait(1.5 * MINUTE)
@@ -92,7 +93,7 @@ export const incidentsAround: readonly Incident[] = [
           const look = wait(60 * SECOND).then(async () => {
             during = await alertmanager.firing()
           })
-          const happened = await overload(engine.url)
+          const happened = await overload(llamaEngine(engine))
           await look
           after = await alertmanager.firing()
           return `${happened}; Alertmanager holds ${during.join(', ') || 'nothing'} during, ${after.join(', ') || 'nothing'} after`
@@ -116,7 +117,7 @@ export const incidentsAround: readonly Incident[] = [
         functions: ['llamacpp'],
         env: { LLAMACPP_ENDPOINTS: `chat=${engine.url}`, STATE_DIR: '', ...bucket.env },
         shared: true,
-        happen: () => overload(engine.url),
+        happen: () => overload(llamaEngine(engine)),
         told: ['fired waiting|growth', 'resolved waiting|growth'],
         async end() {
           bucket.stop()

@@ -1,54 +1,17 @@
 import { ask, MINUTE, SECOND, sumOf, until, wait } from '../asking.ts'
 import type { Incident, Prepared } from '../incident.ts'
-import { type Counted, type Load, startLoad, told } from '../load.ts'
+import { startLoad, told } from '../load.ts'
 import { type LlamaOptions, type LlamaServer, type ModelName, startLlamaServer } from '../servers/llama-server.ts'
+import { type Engine, loadOn, overload, watchQueue } from '../traffic.ts'
 
 /** Half a second of work on the medium model. */
 const REQUEST = { prompt: 'Tell me a story', n_predict: 48, ignore_eos: true, cache_prompt: false }
 
-export function loadOn(
-  url: string,
-  options: Parameters<typeof startLoad>[1],
-  headers: Record<string, string> = {},
-): Load {
-  return startLoad({ url: `${url}/completion`, body: REQUEST, headers }, options)
-}
-
-/** Asks the server itself, each second, how deep its queue is, until stopped. */
-export function watchQueue(url: string): { stop(): string } {
-  let peak = 0
-  let stopped = false
-  const look = async () => {
-    while (!stopped) {
-      const { text } = await ask(`${url}/metrics`, {}, SECOND)
-      peak = Math.max(peak, sumOf(text, 'llamacpp:requests_deferred') ?? 0)
-      await wait(SECOND)
-    }
-  }
-  void look()
+export function llamaEngine({ url }: { url: string }): Engine {
   return {
-    stop() {
-      stopped = true
-      return `at most ${peak} deferred by its own page`
-    },
+    asking: { url: `${url}/completion`, body: REQUEST },
+    page: { url: `${url}/metrics`, waiting: 'llamacpp:requests_deferred' },
   }
-}
-
-/** Calm for some runs, thirty clients at once for so long, and calm again. */
-export async function overload(
-  url: string,
-  { calm = 30 * SECOND, busy = 40 * SECOND, after = 30 * SECOND } = {},
-): Promise<string> {
-  const few = loadOn(url, { clients: 1, pause: SECOND })
-  await wait(calm)
-  const queue = watchQueue(url)
-  const many = loadOn(url, { clients: 30 })
-  await wait(busy)
-  const crowd = await many.stop()
-  const depth = queue.stop()
-  await wait(after)
-  await few.stop()
-  return `${depth}; 30 clients: ${told(crowd)}`
 }
 
 type Happening = Omit<Prepared, 'functions' | 'env' | 'end' | 'happen'> & {
@@ -112,7 +75,7 @@ const canaryOf = (name: string) => (server: LlamaServer) => ({
 
 export const llamaServerIncidents: readonly Incident[] = [
   one('overload from calm and back', {
-    happen: ({ server }) => overload(server.url),
+    happen: ({ server }) => overload(llamaEngine(server)),
     told: ['fired waiting|growth', 'resolved waiting|growth'],
     says: /waiting \(limit 20\)/,
     never: /broke|hangs|restart/i,
@@ -121,7 +84,7 @@ export const llamaServerIncidents: readonly Incident[] = [
     model: 'slow',
     start: { slots: 1 },
     async happen({ server }) {
-      const few = loadOn(server.url, { clients: 1, most: 3 })
+      const few = loadOn(llamaEngine(server), { clients: 1, most: 3 })
       await wait(15 * SECOND)
       await few.stop()
       const prompt = Array.from({ length: 2_000 }, (_, index) => index % 10).join(' ')
@@ -138,7 +101,7 @@ export const llamaServerIncidents: readonly Incident[] = [
   }),
   one('kill -9, back in 5 s', {
     async happen({ server, again }) {
-      const few = loadOn(server.url, { clients: 1, pause: SECOND })
+      const few = loadOn(llamaEngine(server), { clients: 1, pause: SECOND })
       await wait(20 * SECOND)
       await kill(server)
       await wait(4 * SECOND)
@@ -150,7 +113,7 @@ export const llamaServerIncidents: readonly Incident[] = [
   }),
   one('kill -9, back in 2 min', {
     async happen({ server, again }) {
-      const few = loadOn(server.url, { clients: 1, pause: SECOND })
+      const few = loadOn(llamaEngine(server), { clients: 1, pause: SECOND })
       await wait(20 * SECOND)
       await kill(server)
       await wait(2 * MINUTE)
@@ -163,7 +126,7 @@ export const llamaServerIncidents: readonly Incident[] = [
   }),
   one('crash loop: six kills under load', {
     async happen({ server: first, again }) {
-      const load = loadOn(first.url, { clients: 6 })
+      const load = loadOn(llamaEngine(first), { clients: 6 })
       await wait(15 * SECOND)
       for (let time = 0; time < 6; time += 1) {
         await again()
@@ -176,7 +139,7 @@ export const llamaServerIncidents: readonly Incident[] = [
   }),
   one('SIGSTOP for 60 s', {
     async happen({ server }) {
-      const few = loadOn(server.url, { clients: 1, pause: SECOND })
+      const few = loadOn(llamaEngine(server), { clients: 1, pause: SECOND })
       await wait(20 * SECOND)
       server.program.signal('SIGSTOP')
       await wait(MINUTE)
@@ -258,11 +221,11 @@ export const llamaServerIncidents: readonly Incident[] = [
   }),
   one('the push server is away when it begins', {
     async happen({ server }, watching) {
-      const few = loadOn(server.url, { clients: 1, pause: SECOND })
+      const few = loadOn(llamaEngine(server), { clients: 1, pause: SECOND })
       await wait(15 * SECOND)
       await watching.receiverGone()
-      const queue = watchQueue(server.url)
-      const many = loadOn(server.url, { clients: 30 })
+      const queue = watchQueue(llamaEngine(server))
+      const many = loadOn(llamaEngine(server), { clients: 30 })
       await wait(30 * SECOND)
       await watching.receiverBack()
       await wait(15 * SECOND)
@@ -275,11 +238,11 @@ export const llamaServerIncidents: readonly Incident[] = [
   }),
   one('the push server is away from beginning to end', {
     async happen({ server }, watching) {
-      const few = loadOn(server.url, { clients: 1, pause: SECOND })
+      const few = loadOn(llamaEngine(server), { clients: 1, pause: SECOND })
       await wait(15 * SECOND)
       await watching.receiverGone()
-      const queue = watchQueue(server.url)
-      const many = loadOn(server.url, { clients: 30 })
+      const queue = watchQueue(llamaEngine(server))
+      const many = loadOn(llamaEngine(server), { clients: 30 })
       await wait(25 * SECOND)
       const crowd = await many.stop()
       await wait(25 * SECOND)
@@ -292,14 +255,14 @@ export const llamaServerIncidents: readonly Incident[] = [
   }),
   one('two watchers on one state', {
     shared: true,
-    happen: ({ server }) => overload(server.url),
+    happen: ({ server }) => overload(llamaEngine(server)),
     told: ['fired waiting|growth', 'resolved waiting|growth'],
   }),
   one('clients go away', {
     async happen({ server }) {
-      const load = loadOn(server.url, { clients: 8, patience: 400, most: 400 })
+      const load = loadOn(llamaEngine(server), { clients: 8, patience: 400, most: 400 })
       await wait(MINUTE)
-      const counted: Counted = await load.stop()
+      const counted = await load.stop()
       await wait(3 * SECOND)
       const { text } = await ask(`${server.url}/metrics`)
       const busy = sumOf(text, 'llamacpp:requests_processing')
