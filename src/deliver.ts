@@ -27,6 +27,8 @@ export interface Sent {
   messages: Message[]
   delivered: number
   refused: number
+  /** When the certificates of the channels end that were connected to by https, epoch milliseconds. */
+  certificates: Map<string, number>
   /** Why the run must count as failed. */
   problems: string[]
 }
@@ -57,13 +59,24 @@ const INTERVAL = 100_000
  * Without a push server they are printed.
  */
 export async function deliver(due: readonly Due[], config: Config, io: IO, options: DeliverOptions): Promise<Sent> {
-  const sent: Sent = { deliveries: [], reposted: [], messages: [], delivered: 0, refused: 0, problems: [] }
+  const sent: Sent = {
+    deliveries: [],
+    reposted: [],
+    messages: [],
+    delivered: 0,
+    refused: 0,
+    certificates: new Map(),
+    problems: [],
+  }
   if (config.channels.length === 0) printAll(due, config, io, { sent, now: options.now })
   const channels = config.channels.filter(
     ({ name, service }) => due.some(({ channel }) => channel === name) || service === 'alertmanager',
   )
   if (channels.length === 0) return sent
-  const connections = openDispatcher(pushWays(config))
+  const noted = (origin: string, end: number) => {
+    for (const name of channelsAt(origin, config)) sent.certificates.set(name, end)
+  }
+  const connections = openDispatcher({ ...pushWays(config), onCertificate: config.certificates && noted })
   const interval = config.interval ?? usualInterval(options.state.gaps) ?? INTERVAL
   const delivering: Delivering = { ...options, config, io, dispatcher: connections.dispatcher, interval, sent }
   try {
@@ -72,6 +85,12 @@ export async function deliver(due: readonly Due[], config: Config, io: IO, optio
     await connections.close()
   }
   return sent
+}
+
+/** The channels, and their fallbacks, whose address is there. */
+function channelsAt(origin: string, { channels }: Config): string[] {
+  const all = channels.flatMap((channel) => [channel, ...(channel.fallback ? [channel.fallback] : [])])
+  return all.filter(({ url }) => new URL(url).origin === origin).map(({ name }) => name)
 }
 
 /** The messages that `deliver` would push. */

@@ -59,9 +59,11 @@ function withoutAnswer(facts: CanaryFacts, hide: (text: string) => string): Cana
 
 async function ask(config: Config, io: IO, options: ObserveOptions): Promise<Observation[]> {
   const left = Math.max(1, Math.floor(options.deadline - io.now()))
-  const connections = openDispatcher(endpointWays(config))
-  const { dispatcher } = connections
   const { backend, endpoints, canary } = config
+  const ends = new Map<string, number>()
+  const onCertificate = endpoints.some(looksAtCertificates) ? ends.set.bind(ends) : undefined
+  const connections = openDispatcher({ ...endpointWays(config), onCertificate })
+  const { dispatcher } = connections
   const work = async (signal: AbortSignal): Promise<Observation[]> => {
     switch (backend) {
       case 'ollama':
@@ -78,10 +80,22 @@ async function ask(config: Config, io: IO, options: ObserveOptions): Promise<Obs
     }
   }
   try {
-    return await withDeadline(left, work)
+    const observations = await withDeadline(left, work)
+    return ends.size === 0 ? observations : observations.map((one) => withCertificate(one, ends))
   } finally {
     await connections.close()
   }
+}
+
+function looksAtCertificates({ rules }: Endpoint): boolean {
+  return rules.some(({ id }) => id === 'tls_expiry')
+}
+
+/** The one of the server, or of the GPU exporter beside it, that ends first. */
+function withCertificate(observation: Observation, ends: ReadonlyMap<string, number>): Observation {
+  const { url, gpuUrl } = observation.endpoint
+  const found = [url, gpuUrl].flatMap((address) => (address && ends.get(new URL(address).origin)) ?? [])
+  return found.length === 0 ? observation : { ...observation, certificate: Math.min(...found.map(Number)) }
 }
 
 interface ScrapeAll extends Pick<ObserveOptions, 'now' | 'onChunk'> {

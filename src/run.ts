@@ -2,6 +2,7 @@ import { deliver, preview, type Sent } from './deliver.ts'
 import { withFields } from './log.ts'
 import { group } from './messages/group.ts'
 import { type Config, functionName, NOTIFLY } from './model/config.ts'
+import { defined } from './model/defined.ts'
 import type { IO } from './model/io.ts'
 import type { Message } from './model/message.ts'
 import type { Observation } from './model/observation.ts'
@@ -12,6 +13,8 @@ import { push } from './push/push.ts'
 import { logAnswers, logDecisions, logRun, logWarnings } from './report/run-log.ts'
 import type { Evaluation } from './rules/evaluate.ts'
 import { evaluateWithSilences } from './rules/silences.ts'
+import { versionsWanted } from './rules/versions.ts'
+import { askVersions } from './scrape/version.ts'
 import { inSpan, withSaveSpans } from './span.ts'
 import { type Opened, openRun, type StateCodec, saveDecision, saveSettled } from './state/commit.ts'
 import { legsOf } from './state/legs.ts'
@@ -27,9 +30,11 @@ export interface Network {
   ping: typeof ping
   /** The real one unless another is given. */
   load?: typeof load
+  /** Absent: nobody is asked for a version. */
+  askVersions?: typeof askVersions
 }
 
-export const NETWORK: Network = { observe, push, ping }
+export const NETWORK: Network = { observe, push, ping, askVersions }
 
 export interface RunOptions {
   config: Config
@@ -119,14 +124,21 @@ async function runOnce(given: RunOptions & { network: Network; id: string; now: 
     const answers = await network.observe(asked, io, { now, deadline: scrapesEnd, runId: id, memoryOf })
     return [...logAnswers(answers, config, io.log), ...found.watch]
   }
+  const judge = async (state: State, observations: readonly Observation[]) => {
+    const decision = decideFrom(state, observations, options, { now, id, found })
+    const wanted = versionsWanted(decision.evaluation.notifications, decision.state, now)
+    if (wanted.length === 0 || network.askVersions === undefined || io.now() > scrapesEnd) return decision
+    const versions = await network.askVersions(config, wanted)
+    return decideFrom(state, withVersions(observations, versions), options, { now, id, found })
+  }
   const first = await look(opened.state)
-  if (options.dryRun) return dryReport(decideFrom(opened.state, first, options, { now, id, found }), options, now)
+  if (options.dryRun) return dryReport(await judge(opened.state, first), options, now)
   const decide = async ({ state }: Opened, again: boolean): Promise<Decision | undefined> => {
-    if (!again) return inSpan(io.trace, 'judge', {}, () => decideFrom(state, first, options, { now, id, found }))
+    if (!again) return inSpan(io.trace, 'judge', {}, () => judge(state, first))
     // Another run has looked meanwhile. What this one saw may be older than what that one saved, and counters that seem
     // to fall look like a restart: so it asks again, if half of the time is left for it.
     if (io.now() - now > (scrapesEnd - now) / 2) return undefined
-    return decideFrom(state, await look(state), options, { now, id, found })
+    return judge(state, await look(state))
   }
   const saved = await saveDecision(opened, decide, { ...commit, store: withSaveSpans(io.store, io.trace) })
   if (saved.kind !== 'saved') return passedOver(saved.kind, options, now)
@@ -151,6 +163,13 @@ function withSpans(send: Network['push'], { trace }: IO): Network['push'] {
       if (outcome.kind !== 'delivered') span?.fail(outcome.status === undefined ? outcome.kind : String(outcome.status))
       return outcome
     })
+}
+
+function withVersions(observations: readonly Observation[], versions: ReadonlyMap<string, string | undefined>) {
+  return observations.map((observation) => {
+    const { name } = observation.endpoint
+    return versions.has(name) ? { ...observation, version: defined({ text: versions.get(name) }) } : observation
+  })
 }
 
 /** What this run makes of a state: evaluated, with all that is due claimed. */

@@ -121,6 +121,7 @@ export const epp: BackendTable = {
     ...['le', 'model_name', 'target_model_name', 'name', 'inference_pool', 'priority', 'outcome', 'error_code'],
     ...['source_type', 'model_server_endpoint', 'model_server_pod'],
   ],
+  classLabel: 'priority',
   subject: { kind: 'upstream', id: 'name' },
   isGateway: true,
   oneCoreIsEnough: true,

@@ -13,12 +13,19 @@ export const llamacpp: BackendTable = {
     prefix_queries: {
       from: named('prompt_tokens_cached_total').map((alias) => ({ ...alias, plus: ['llamacpp:prompt_tokens_total'] })),
     },
-    prefix_hits: { from: named('prompt_tokens_cached_total') }, // since 2026
-    draft_tokens: { from: named('spec_decode_num_draft_tokens_total'), optional: true }, // since 2026
+    prefix_hits: { from: named('prompt_tokens_cached_total') },
+    draft_tokens: { from: named('spec_decode_num_draft_tokens_total'), optional: true },
     draft_accepted: { from: named('spec_decode_num_accepted_tokens_total'), optional: true },
     steps: { from: named('n_decode_total') }, // one for each batch of up to 2,048 tokens while a prompt is read
     decode_seconds: { from: named('tokens_predicted_seconds_total'), optional: true },
     prompt_seconds: { from: named('prompt_seconds_total'), optional: true },
+  },
+  lives: {
+    // By date: releases are numbered builds.
+    kv_cache_usage_ratio: { until: '2025-05' },
+    prompt_tokens_cached_total: { since: '2026' },
+    spec_decode_num_draft_tokens_total: { since: '2026' },
+    spec_decode_num_accepted_tokens_total: { since: '2026' },
   },
   port: 8080,
   modelLabels: [],

@@ -27,10 +27,22 @@ const transferFailed: Alias[] = PREFIXES.map((prefix) => ({
   plus: [`${prefix}num_bootstrap_failed_reqs_total`],
 }))
 
+const LIVES: BackendTable['lives'] = {
+  num_requests_waiting: { until: '0.4' }, // a prototype
+  num_requests_running: { until: '0.4' },
+  num_requests_total: { since: '0.4.9' },
+  cached_tokens_total: { since: '0.4.9' },
+  queue_time_seconds: { since: '0.5' },
+  time_per_output_token_seconds: { until: '0.5' },
+  time_per_output_token_seconds_count: { until: '0.5' },
+  realtime_tokens_total: { since: '0.5' },
+  prefill_effective_tokens_total: { since: '0.5' },
+}
+
 /** SGLang 0.4 and newer. Histograms and labelled counters appear with their first observation. */
 export const sglang: BackendTable = {
   signals: {
-    waiting: { from: [...waiting, ...named('num_requests_waiting')], core: true }, // the last: prototype of 2024-09
+    waiting: { from: [...waiting, ...named('num_requests_waiting')], core: true },
     running: { from: named('num_running_reqs', 'num_requests_running'), core: true },
     paused: { from: named('num_paused_reqs') },
     kv_cache: { from: named('token_usage'), combine: 'max', core: true },
@@ -39,7 +51,7 @@ export const sglang: BackendTable = {
     ttft: { from: named('time_to_first_token_seconds') },
     itl: { from: named('inter_token_latency_seconds', 'time_per_output_token_seconds') },
     e2e: { from: named('e2e_request_latency_seconds') },
-    finished: { from: named('num_requests_total', 'e2e_request_latency_seconds_count') }, // the latter: 0.4
+    finished: { from: named('num_requests_total', 'e2e_request_latency_seconds_count') },
     // Aborted is no failure: it counts the clients that hang up. All that SGLang tells apart beside it are the transfers.
     failed: { from: transferFailed, zeroBeside: 'finished' },
     transfer_failed: { from: transferFailed, zeroBeside: 'finished', optional: true },
@@ -69,18 +81,23 @@ export const sglang: BackendTable = {
     accept_share: { from: named('spec_accept_rate'), combine: 'max', optional: true }, // with speculative decoding
     // Requests and their tokens are counted when they end: a long answer moves only these.
     steps: {
-      from: named(
-        'realtime_tokens_total',
-        'inter_token_latency_seconds_count',
-        'time_per_output_token_seconds_count', // 0.4
-      ),
+      from: named('realtime_tokens_total', 'inter_token_latency_seconds_count', 'time_per_output_token_seconds_count'),
     },
   },
   port: 30_000,
+  versionAt: ['server_info', 'get_server_info'], // the first since 0.5.6, where the second is deprecated
+  called: 'SGLang',
+  flags: {
+    offload: [{ name: '--enable-hierarchical-cache', since: '0.4.3' }], // sgl-project/sglang, pull request 2693
+    'queue-cap': [{ name: '--max-queued-requests', since: '0.4.10' }], // pull request 7565
+    draft: [{ name: '--speculative-algorithm', since: '0.4.1' }],
+  },
+  lives: LIVES,
   modelLabels: ['model_name', 'name'],
   repeats: ['tp_rank', 'pp_rank', 'moe_ep_rank'],
   engineLabel: 'dp_rank',
   ignored: [],
+  classLabel: 'priority',
   totalLabel: 'priority',
   recognise: [
     { series: 'sglang:num_queue_reqs', as: 'SGLang' },

@@ -44,6 +44,27 @@ function anyOf(first: string, ...others: readonly string[]): Alias[] {
   return PREFIXES.map((prefix) => ({ name: prefix + first, plus: others.map((name) => prefix + name) }))
 }
 
+/** A metric that is given up is hidden in one minor version and gone in the next. */
+const LIVES: BackendTable['lives'] = {
+  num_requests_waiting_by_reason: { since: '0.28' },
+  engine_sleep_state: { since: '0.12' },
+  kv_cache_usage_perc: { since: '0.9.2' },
+  gpu_cache_usage_perc: { until: '0.11' },
+  gpu_prefix_cache_hit_rate: { until: '0.11' },
+  request_queue_time_seconds: { since: '0.7' },
+  request_time_per_output_token_seconds: { since: '0.11' },
+  inter_token_latency_seconds: { since: '0.10.2' },
+  time_per_output_token_seconds: { until: '0.13' },
+  admission_rejections_total: { since: '0.31' },
+  corrupted_requests_total: { since: '0.11' },
+  nixl_num_failed_transfers_total: { since: '0.12' },
+  nixl_xfer_time_seconds_sum: { since: '0.12' },
+  prefix_cache_queries_total: { since: '0.9.2' },
+  prefix_cache_hits_total: { since: '0.9.2' },
+  gpu_prefix_cache_queries_total: { since: '0.8', until: '0.11' },
+  gpu_prefix_cache_hits_total: { since: '0.8', until: '0.11' },
+}
+
 const histogram = (...names: readonly string[]): SignalRow => ({ from: named(...names) })
 
 /** vLLM, V0 and V1. Shares are 0..1 in spite of `perc`; between 0.9.2 and 0.10 the old and the new name are both there. */
@@ -69,7 +90,7 @@ export const vllm: BackendTable = {
     itl: histogram(
       'request_time_per_output_token_seconds', // one observation a request
       'inter_token_latency_seconds', // one an engine step
-      'time_per_output_token_seconds', // the same, to 0.12
+      'time_per_output_token_seconds', // the same
     ),
     e2e: histogram('e2e_request_latency_seconds'),
     finished: { from: named('request_success_total') }, // all reasons; in NIM the successes alone
@@ -123,6 +144,21 @@ export const vllm: BackendTable = {
   engineLabel: 'engine',
   ignored: [],
   settings: named('cache_config_info').map(({ name }) => name),
+  versionAt: ['version'],
+  called: 'vLLM',
+  flags: {
+    // To 0.14 the size alone switched nothing on. vllm-project/vllm, pull requests 27621 and 32421.
+    offload: [
+      { name: '--kv-offloading-size', since: '0.15' },
+      { name: '--kv-offloading-backend native --kv-offloading-size', since: '0.11.1', until: '0.15' },
+    ],
+    'queue-cap': [{ name: '--max-num-queued-reqs', since: '0.29' }], // pull request 49445
+    draft: [
+      { name: '--speculative-config', since: '0.8' },
+      { name: '--speculative-model', until: '0.8' }, // pull request 15466
+    ],
+  },
+  lives: LIVES,
   recognise: [
     {
       series: 'vllm:healthy_pods_total',

@@ -11,6 +11,7 @@ import type { Page } from '../scrape/page.ts'
 import { readPage } from '../scrape/read.ts'
 import { scrapePage } from '../scrape/scrape.ts'
 import { modelsOf } from '../scrape/select.ts'
+import { askVersion } from '../scrape/version.ts'
 import { shownUrl } from '../secrets/names.ts'
 import { align } from './table.ts'
 import { lookAt } from './whose-page.ts'
@@ -55,12 +56,13 @@ async function checkPage(
   const isPlain = !readings.modelFound || (!isKnown && diagnosed.every(({ state }) => state !== 'sees'))
   const findings = isPlain ? [] : diagnosed
   const whose = isKnown ? undefined : await whoseIs(endpoint, backend, dispatcher)
+  const version = isKnown ? await askVersion(endpoint, table, { dispatcher }) : undefined
   const blind = findings.some((f) => f.state === 'blind' || f.state === 'undecidable') || !readings.modelFound
   return {
     healthy: isKnown && !blind,
     lines: [
       head,
-      `  server: ${server ?? whose ?? unrecognised(page, emptyIsFine)}${readings.model === undefined ? '' : `, model ${readings.model}`}`,
+      `  server: ${server ?? whose ?? unrecognised(page, emptyIsFine)}${version === undefined ? '' : `, version ${version}`}${readings.model === undefined ? '' : `, model ${readings.model}`}`,
       `  page: ${bytes} bytes, ${page.sampleCount} samples${page.malformed > 0 ? `, ${page.malformed} lines that could not be read` : ''}`,
       ...(readings.modelFound ? [] : [modelLine(endpoint, modelsOf(page, table), backend)]),
       ...(findings.length > 0 ? indent(align(findings.map(row))) : []),

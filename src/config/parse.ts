@@ -1,5 +1,6 @@
 import { type Backend, prefixOf } from '../model/backend.ts'
-import type { Config, Discovery, Endpoint, ReadSchedule, Source, Target } from '../model/config.ts'
+import type { ChannelConfig, Config, Discovery, Endpoint, ReadSchedule, Source, Target } from '../model/config.ts'
+import { defined } from '../model/defined.ts'
 import type { Fallible } from '../model/fallible.ts'
 import type { Rule } from '../model/rule.ts'
 import { calendarOf } from './calendar.ts'
@@ -64,6 +65,7 @@ export function parseConfig(
     ...(usedDefault ? { usedDefault } : {}),
     ...(page ? { page } : {}),
     ...poolsOf(env, backend, settings, groups),
+    ...certificatesOf(env, backend, settings, channels),
   }
   if (!discovery) return { ok: true, config }
   const expand = (found: readonly Target[]) => parseConfig(backend, variables, { ...options, found })
@@ -156,16 +158,27 @@ function endpointsOf(
     const siblings = group === undefined ? 1 : (sizes.get(group) ?? 1)
     const own = readEndpointSettings(env, backend, scopes, credentials)
     const all = rulesOf(scopes, siblings)
-    const rules = onlyWithSettings(all, own)
+    const rules = onlyWithSettings(all, { ...own, isSecure: isSecure(url) || isSecure(own.gpuUrl) })
     return { name, group, url, ...own, rules, beat: beat && { ...beat, ...calendarOf(env, name, beat, readSchedule) } }
   })
 }
 
+function isSecure(url = ''): boolean {
+  return url.startsWith('https:')
+}
+
 const withoutRules = new Map<string, WeakMap<readonly Rule[], Rule[]>>()
 
-/** Without the rules that judge by a setting that is not set. Made once for each list, which many endpoints share. */
-function onlyWithSettings(rules: Rule[], { sloTtft, canary }: Pick<Endpoint, 'sloTtft' | 'canary'>): Rule[] {
-  const off = [...(sloTtft === undefined ? ['slo'] : []), ...(canary?.expect ? [] : ['wrong_answer'])]
+/** Without the rules that judge by a setting that is not set, or by a certificate where there is none. Made once for each list, which many endpoints share. */
+function onlyWithSettings(
+  rules: Rule[],
+  { sloTtft, canary, isSecure }: Pick<Endpoint, 'sloTtft' | 'canary'> & { isSecure: boolean },
+): Rule[] {
+  const off = [
+    ...(sloTtft === undefined ? ['slo'] : []),
+    ...(canary?.expect ? [] : ['wrong_answer']),
+    ...(isSecure ? [] : ['tls_expiry']),
+  ]
   const lists = withoutRules.get(off.join()) ?? new WeakMap<readonly Rule[], Rule[]>()
   withoutRules.set(off.join(), lists)
   const known = lists.get(rules) ?? rules.filter(({ id }) => !off.includes(id))
@@ -177,6 +190,18 @@ function onlyWithSettings(rules: Rule[], { sloTtft, canary }: Pick<Endpoint, 'sl
 function groupsOf(named: readonly Named[], sources: readonly Source[]): string[] {
   const found = named.flatMap(({ group }) => group ?? [])
   return [...new Set([...found, ...sources.flatMap((source) => (source.kind === 'dns' ? [source.group] : []))])]
+}
+
+/** The rule by which the certificates of push servers are judged: that of the whole function. */
+function certificatesOf(
+  env: Environment,
+  backend: Backend,
+  settings: RuleSettings,
+  channels: readonly ChannelConfig[],
+): Pick<Config, 'certificates'> {
+  if (!channels.some(({ url, fallback }) => isSecure(url) || isSecure(fallback?.url))) return {}
+  const certificates = rulesBy(env, backend, settings)([], 1).find(({ id }) => id === 'tls_expiry')
+  return defined({ certificates })
 }
 
 function poolsOf(

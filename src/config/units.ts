@@ -104,6 +104,15 @@ export const UNITS: Record<RuleUnit, UnitSpec> = {
     variable: String,
     brief: (n) => `${digits(n, 0)} °C`,
   },
+  days: {
+    mayBe: 'a number of days or a time with its unit, such as 14 or 14d',
+    read: (text) => decimal(text) ?? days(text),
+    min: 0,
+    max: 36_500,
+    exact: (n) => `${n} d`,
+    variable: (n) => `${n}d`,
+    brief: (n) => `${digits(n, n < 10 ? 1 : 0)} d`,
+  },
   switch: { ...count, mayBe: 'on or off', read: () => undefined, min: 0, max: 1, variable: () => 'on' },
 }
 
@@ -126,6 +135,11 @@ function decimal(text: string): number | undefined {
 
 function suffixed(text: string, suffix: RegExp): number | undefined {
   return decimal(text.replace(suffix, ''))
+}
+
+function days(text: string): number | undefined {
+  const ms = parseDuration(text)
+  return ms === undefined ? undefined : ms / 86_400_000
 }
 
 function seconds(text: string): number | undefined {

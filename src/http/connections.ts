@@ -3,6 +3,7 @@ import buildConnector from 'undici/lib/core/connect.js'
 import Client from 'undici/lib/dispatcher/client.js'
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js'
 import type { Proxies, Reach } from '../model/reach.ts'
+import { type Connector, type OnCertificate, watched } from './certificate.ts'
 import { type Dispatching, noPauseDispatcher } from './no-pause-dispatcher.ts'
 import { reportProxy } from './proxy-failure.ts'
 import { type Direct, proxyOf } from './proxy-route.ts'
@@ -18,6 +19,8 @@ export interface Ways {
   direct?: Direct
   /** What stands between us and an origin, where something does. */
   reachOf?: (origin: string) => Reach | undefined
+  /** Absent: nobody looks at certificates. */
+  onCertificate?: OnCertificate | undefined
 }
 
 export interface Connections {
@@ -69,9 +72,10 @@ export function openDispatcher(ways: Ways = {}): Connections {
       const reach = ways.reachOf?.(origin)
       const tls = tlsOf(origin, reach)
       const proxy = routeOf(origin, reach)
+      const watch = watchOf(origin, ways)
       const client = (proxy === undefined
-        ? new Client(origin, { ...SETTINGS, connect: connectorOf(tls) })
-        : proxied(proxy, tls)) as unknown as OneRequest
+        ? new Client(origin, { ...SETTINGS, connect: watch(connectorOf(tls) as Connector) as never })
+        : proxied(proxy, tls, watch)) as unknown as OneRequest
       open.add(client)
       const dispatched = client.dispatch(options, proxy === undefined ? handler : reportProxy(proxy, handler))
       // The client takes no other request and is done once this one is answered. One behind a proxy has yet to open its
@@ -107,16 +111,26 @@ export function isProxied(url: string, dispatcher: unknown): boolean {
 }
 
 /** `https:` goes through a tunnel, `http:` is handed to the proxy, as proxies expect: few let a tunnel lead to other ports than 443. */
-function proxied(uri: string, tls: TlsOptions | undefined): ProxyAgent {
+function proxied(uri: string, tls: TlsOptions | undefined, watch: (connect: Connector) => Connector): ProxyAgent {
   return new ProxyAgent({
     ...SETTINGS,
     uri,
     proxyTunnel: false,
+    // What leads through the tunnel; one request needs no pool.
+    factory: (origin, options) =>
+      new Client(origin as string, { ...options, connect: watch(Object(options).connect) as never }),
     // `connect` is only mixed in where all of undici is imported.
     clientFactory: (origin, options) => Object.assign(new Client(origin, { ...SETTINGS, ...options }), { connect }),
     proxyTls: CONNECTING,
     requestTls: { ...CONNECTING, ...tls },
   })
+}
+
+const unwatched = (connect: Connector): Connector => connect
+
+function watchOf(origin: string, { onCertificate }: Ways): (connect: Connector) => Connector {
+  if (onCertificate === undefined || !origin.startsWith('https:')) return unwatched
+  return (connect) => watched(connect, origin, onCertificate)
 }
 
 /** Files are read once a run, and once for all origins that share them. */

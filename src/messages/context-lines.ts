@@ -104,7 +104,7 @@ function minutesTo(distance: number | undefined, perMinute: number | undefined):
 function otherNumbers(
   notifications: readonly Notification[],
   main: Notification,
-  { numbers, kvAt, atLeast, noProgress }: AlertContext,
+  { numbers, kvAt, atLeast, noProgress, window }: AlertContext,
 ): OtherNumbers {
   const told = new Set<DerivedSignal>(
     notifications.flatMap((one) => [one, ...(one.symptoms ?? [])]).flatMap(({ rule }) => ruleNamed(rule)?.tells ?? []),
@@ -118,6 +118,7 @@ function otherNumbers(
     running: untold('running'),
     kvCache: untold('kv_cache'),
     kvAt: untold('kv_cache') === undefined ? undefined : kvAt,
+    window,
     queueWait: untoldOfWindow('queue_wait'),
     ttft: untoldOfWindow('ttft_p99'),
     ttftAtLeast: atLeast?.includes('ttft_p99') || undefined,
@@ -126,14 +127,15 @@ function otherNumbers(
   })
 }
 
-/** Waits and failures over the window still include the trouble that is over, so only the rule's own number, known to be clear, is told. */
+/** What is over the window still includes the trouble that is over, so only the rule's own number, known to be clear, is told. */
 function otherNumbersAfter(main: Notification, context: AlertContext): OtherNumbers {
-  const { queueWait, ttft, ttftAtLeast: _, failedShare, ...now } = otherNumbers([], main, context)
+  const { queueWait, ttft, ttftAtLeast: _, tokensPerSecond, failedShare, ...now } = otherNumbers([], main, context)
   const own = ruleNamed(main.rule)?.tells ?? []
   return defined({
     ...now,
     queueWait: own.includes('queue_wait') ? queueWait : undefined,
     ttft: own.includes('ttft_p99') ? ttft : undefined,
+    tokensPerSecond: own.includes('tokens_per_second') ? tokensPerSecond : undefined,
     failedShare: own.includes('failed_share') ? failedShare : undefined,
   })
 }

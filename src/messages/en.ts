@@ -1,4 +1,5 @@
 import type { Verdict } from '../model/explanation.ts'
+import { kindOf, nameOf } from '../signals/parts.ts'
 import { adviceEn } from './en/advice.ts'
 import { belowEn, otherVerdictsEn } from './en/below.ts'
 import { briefsEn } from './en/briefs.ts'
@@ -11,6 +12,7 @@ import { inner, n } from './en/phrases.ts'
 import { serverRulesEn } from './en/server-rules.ts'
 import { workerRulesEn } from './en/worker-rules.ts'
 import { xidsEn } from './en/xids.ts'
+import { listed } from './listed.ts'
 import type { Catalogue, OtherNumbers, Phases } from './texts.ts'
 
 const SIGNALS: Readonly<Record<string, string>> = {
@@ -55,7 +57,15 @@ function times(ratio: number | undefined): string | undefined {
   return ratio === undefined ? undefined : `${n.times(ratio)}×`
 }
 
-function loadGrew({ arrivals, tokensPerSecond }: Verdict): string {
+/** ` Most of the rise is “sql-lora”: 70 % of the requests, usually 20 %.` */
+function mostFor(grown: Verdict['grown'], what: 'requests' | 'tokens'): string {
+  if (!grown) return ''
+  const name = nameOf(grown.part)
+  const whom = kindOf(grown.part) === 'priority' ? `has priority ${name}` : `is “${name}”`
+  return ` Most of the rise ${whom}: ${n.percent(grown.share)} of the ${what}, usually ${n.percent(grown.usual)}.`
+}
+
+function loadGrew({ arrivals, tokensPerSecond, grown }: Verdict): string {
   const more = times(arrivals)
   const speed =
     tokensPerSecond === undefined || tokensPerSecond < 0.8
@@ -63,7 +73,7 @@ function loadGrew({ arrivals, tokensPerSecond }: Verdict): string {
       : tokensPerSecond > 1.25
         ? ', generation runs at its ceiling'
         : ', generation speed as before'
-  return `Load grew: ${more === undefined ? 'more requests than usual' : `${more} as many requests as usual`}${speed}.`
+  return `Load grew: ${more === undefined ? 'more requests than usual' : `${more} as many requests as usual`}${speed}.${mostFor(grown, 'requests')}`
 }
 
 function broke({ arrivals, tokensPerSecond, timePerToken }: Verdict): string {
@@ -80,12 +90,12 @@ function broke({ arrivals, tokensPerSecond, timePerToken }: Verdict): string {
   return `${load}${arrivals === undefined || arrivals > 1.5 ? ': ' : ', but '}${parts.join(' and ')}.`
 }
 
-function heavier({ promptTokens, outputTokens }: Verdict): string {
+function heavier({ promptTokens, outputTokens, grown }: Verdict): string {
   const parts = [
     promptTokens !== undefined && promptTokens >= 1.4 ? `prompts ${n.times(promptTokens)}× as long` : undefined,
     outputTokens !== undefined && outputTokens >= 1.4 ? `answers ${n.times(outputTokens)}× as long` : undefined,
   ].filter((part) => part !== undefined)
-  return `Requests got heavier${parts.length === 0 ? '' : `: ${parts.join(', ')} as usual`}.`
+  return `Requests got heavier${parts.length === 0 ? '' : `: ${parts.join(', ')} as usual`}.${mostFor(grown, 'tokens')}`
 }
 
 function cacheFull({ preemptions }: Verdict): string {
@@ -94,20 +104,26 @@ function cacheFull({ preemptions }: Verdict): string {
 }
 
 function otherNumbers(numbers: OtherNumbers): string | undefined {
-  const parts = [
+  const now = [
     numbers.waiting === undefined ? undefined : `${n.count(numbers.waiting)} waiting`,
     numbers.running === undefined ? undefined : `${n.count(numbers.running)} running`,
     numbers.kvCache === undefined
       ? undefined
       : `KV cache ${n.percent(numbers.kvCache)}${numbers.kvAt === undefined ? '' : ` (${numbers.kvAt})`}`,
+  ]
+  const over = [
     numbers.queueWait === undefined ? undefined : `mean wait ${n.seconds(numbers.queueWait)}`,
     numbers.ttft === undefined
       ? undefined
       : `first token p99 ${numbers.ttftAtLeast ? '≥ ' : ''}${n.seconds(numbers.ttft)}`,
     numbers.tokensPerSecond === undefined ? undefined : `${n.large(numbers.tokensPerSecond)} tok/s`,
     numbers.failedShare === undefined ? undefined : `${n.percent(numbers.failedShare)} failed`,
-  ].filter((part) => part !== undefined)
-  return parts.length === 0 ? undefined : `Now: ${parts.join(', ')}.`
+  ]
+  const since = numbers.window === undefined ? 'Lately' : `Last ${n.seconds(numbers.window)}`
+  return listed([
+    ['Now', now],
+    [since, over],
+  ])
 }
 
 function gpu(busiest: { utilisation?: number; temperature?: number; xid?: number }): string | undefined {

@@ -1,4 +1,6 @@
 import type { Verdict } from '../model/explanation.ts'
+import { kindOf, nameOf } from '../signals/parts.ts'
+import { listed } from './listed.ts'
 import { adviceRu } from './ru/advice.ts'
 import { belowRu, otherVerdictsRu } from './ru/below.ts'
 import { briefsRu } from './ru/briefs.ts'
@@ -50,7 +52,15 @@ const SIGNALS: Readonly<Record<string, string>> = {
   queue_full: 'переполнение очереди',
 }
 
-function loadGrew({ arrivals, tokensPerSecond }: Verdict): string {
+/** ` Прирост в основном за счёт «sql-lora»: 70 % запросов, обычно 20 %.` */
+function mostFor(grown: Verdict['grown'], what: 'запросов' | 'токенов'): string {
+  if (!grown) return ''
+  const name = nameOf(grown.part)
+  const whom = kindOf(grown.part) === 'priority' ? `приоритета ${name}` : `«${name}»`
+  return ` Прирост в основном за счёт ${whom}: ${n.percent(grown.share)} ${what}, обычно ${n.percent(grown.usual)}.`
+}
+
+function loadGrew({ arrivals, tokensPerSecond, grown }: Verdict): string {
   const more = arrivals === undefined ? 'запросов больше обычного' : `запросов ${times(arrivals)} больше обычного`
   const speed =
     tokensPerSecond === undefined || tokensPerSecond < 0.8
@@ -58,7 +68,7 @@ function loadGrew({ arrivals, tokensPerSecond }: Verdict): string {
       : tokensPerSecond > 1.25
         ? ', генерация идёт на пределе'
         : ', скорость генерации прежняя'
-  return `Нагрузка выросла: ${more}${speed}.`
+  return `Нагрузка выросла: ${more}${speed}.${mostFor(grown, 'запросов')}`
 }
 
 function broke({ arrivals, tokensPerSecond, timePerToken }: Verdict): string {
@@ -73,12 +83,12 @@ function broke({ arrivals, tokensPerSecond, timePerToken }: Verdict): string {
   return `Что-то сломалось: ${isUsual ? `нагрузка обычная, но ${worse}` : worse}.`
 }
 
-function heavier({ promptTokens, outputTokens }: Verdict): string {
+function heavier({ promptTokens, outputTokens, grown }: Verdict): string {
   const parts = [
     promptTokens !== undefined && promptTokens >= 1.4 ? `промпты ${times(promptTokens)} длиннее обычного` : undefined,
     outputTokens !== undefined && outputTokens >= 1.4 ? `ответы ${times(outputTokens)} длиннее обычного` : undefined,
   ].filter((part) => part !== undefined)
-  return `Запросы стали тяжелее${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.`
+  return `Запросы стали тяжелее${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.${mostFor(grown, 'токенов')}`
 }
 
 function cacheFull({ preemptions }: Verdict): string {
@@ -87,20 +97,26 @@ function cacheFull({ preemptions }: Verdict): string {
 }
 
 function otherNumbers(numbers: OtherNumbers): string | undefined {
-  const parts = [
+  const now = [
     numbers.waiting === undefined ? undefined : `в очереди ${n.count(numbers.waiting)}`,
     numbers.running === undefined ? undefined : `выполняется ${n.count(numbers.running)}`,
     numbers.kvCache === undefined
       ? undefined
       : `KV-кэш ${n.percent(numbers.kvCache)}${numbers.kvAt === undefined ? '' : ` (${numbers.kvAt})`}`,
+  ]
+  const over = [
     numbers.queueWait === undefined ? undefined : `ожидание в среднем ${n.seconds(numbers.queueWait)}`,
     numbers.ttft === undefined
       ? undefined
       : `первый токен p99 ${numbers.ttftAtLeast ? '≥ ' : ''}${n.seconds(numbers.ttft)}`,
     numbers.tokensPerSecond === undefined ? undefined : `${tokens(numbers.tokensPerSecond)}/с`,
     numbers.failedShare === undefined ? undefined : `ошибок ${n.percent(numbers.failedShare)}`,
-  ].filter((part) => part !== undefined)
-  return parts.length === 0 ? undefined : `Сейчас: ${parts.join(', ')}.`
+  ]
+  const since = numbers.window === undefined ? 'За последнее время' : `За последние ${n.seconds(numbers.window)}`
+  return listed([
+    ['Сейчас', now],
+    [since, over],
+  ])
 }
 
 function gpu(busiest: { utilisation?: number; temperature?: number; xid?: number }): string | undefined {

@@ -35,6 +35,7 @@ export function factOf(notification: Notification, catalogue: Catalogue): Fact {
     answeredBy: notification.answeredBy,
     answer: notification.answer,
     quota: notification.quota,
+    ends: endsOf(notification, catalogue),
     gap: notification.gap,
     ...(notification.gap ? spanOf(notification, catalogue) : {}),
     ...(notification.silence
@@ -48,6 +49,10 @@ export function factOf(notification: Notification, catalogue: Catalogue): Fact {
     failure: notification.failure,
     backend: context?.backend,
   })
+}
+
+function endsOf({ certificateEnds, at }: Notification, { format }: Catalogue): string | undefined {
+  return certificateEnds === undefined ? undefined : format.clock(certificateEnds, at)
 }
 
 function spanOf({ at, firedAt, endedAt = at }: Notification, { format }: Catalogue): Pick<Fact, 'from' | 'to'> {

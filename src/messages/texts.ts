@@ -41,6 +41,8 @@ export interface Fact {
   answeredBy?: string
   answer?: Notification['answer']
   quota?: Notification['quota']
+  /** When a certificate ends, as a person reads it. */
+  ends?: string
   gap?: Notification['gap']
   /** Clock times of a span without a watcher; of a silence its end. */
   from?: string
@@ -91,6 +93,8 @@ export interface Phases {
 
 /** The numbers that no other line tells, for a line of their own. */
 export interface OtherNumbers {
+  /** Seconds that the times, speeds and shares are over; the rest is of the last answer. */
+  window?: number
   waiting?: number
   running?: number
   kvCache?: number

@@ -52,6 +52,20 @@ export interface Alias {
   off?: readonly number[]
 }
 
+/** The oldest version known to have it, and the first without it; a side that is not known, or has no end, is absent. */
+export interface Life {
+  since?: string
+  until?: string
+}
+
+/** What a setting is for. */
+export type FlagUse = 'offload' | 'queue-cap' | 'draft'
+
+/** How some versions spell a setting. */
+export interface Flag extends Life {
+  name: string
+}
+
 export interface SignalRow {
   /** Newest first: the first one present on the page wins, they are never added together. */
   from: readonly Alias[]
@@ -78,6 +92,8 @@ export interface BackendTable {
   engineLabel?: string
   /** Labels that never make a series of its own (pods on a GPU, free text beside a code). */
   ignored: readonly string[]
+  /** The label that names a priority class, a number of the owner's. */
+  classLabel?: string
   /** A label whose empty value marks the total of its other values. */
   totalLabel?: string
   /** The labels that name a subject; an upstream may need several to be named. */
@@ -103,6 +119,14 @@ export interface BackendTable {
   settings?: readonly string[]
   /** Any core series is enough: which ones there are is the owner's choice, and each feeds rules of its own. */
   oneCoreIsEnough?: boolean
+  /** Paths beside that of the metrics whose JSON has `version`, newest first. */
+  versionAt?: readonly string[]
+  /** How the server is called where its version is named. */
+  called?: string
+  /** Settings that versions spell differently, or that not all of them have; newest first. */
+  flags?: Readonly<Partial<Record<FlagUse, readonly Flag[]>>>
+  /** Series that not every version has, by their names without the prefix. */
+  lives?: Readonly<Record<string, Life>>
   /** Publishes nothing before its first request, so an empty body is healthy. */
   emptyIsHealthy?: boolean
   /** What all of its names begin with: where nothing has to be there, this alone tells its page from another server's. */

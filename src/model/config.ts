@@ -215,6 +215,8 @@ export interface Config {
   timezone?: string
   pingUrl: string | undefined
   logLevel: LogLevel
+  /** How the certificates of push servers are judged; absent: none is reached by https, or nobody wants to know. */
+  certificates?: Rule
   /** Absent: off. */
   metrics?: MetricsMode
   /** Span over which counters and histograms are judged. */

@@ -36,9 +36,19 @@ export const VERDICT = open({
   /** Requests that wait, and those of them that are deferred. */
   waiting: unchecked<number>(),
   deferred: unchecked<number>(),
+  /** The model, adapter or priority class that makes up most of what came more. */
+  grown: unchecked<GrownPart>(),
   /** The engines or replicas that have the queue, and how many others idle. */
   uneven: unchecked<Uneven>(),
 })
+
+/** A part of the requests (of the tokens, where they got heavier): its share 0..1 now, and the usual one. */
+export interface GrownPart {
+  /** `model m`, `priority 5`. */
+  part: string
+  share: number
+  usual: number
+}
 
 /** Where the queue stands while others idle. */
 export interface Uneven {

@@ -101,6 +101,8 @@ const ALERT_CONTEXT = open({
   restarted: unchecked<boolean>(),
   /** Nothing finished and no token was generated since the last run although work is reported. */
   noProgress: unchecked<boolean>(),
+  /** Seconds that its speeds, times and shares are over; gauges are of the last answer. */
+  window: unchecked<number>(),
   /** The last values of the endpoint's main signal, oldest first; null is unknown. At most 15. */
   spark: z.exactOptional(z.array(z.nullable(number))),
   /** Minutes that the sparkline spans. */
@@ -111,6 +113,8 @@ const ALERT_CONTEXT = open({
   waitingPerMinute: unchecked<number>(),
   /** vLLM's generation, as the names on its page tell: V0 was the only one to 0.7, V1 is the only one from 0.11 on. */
   engine: unchecked<'v0' | 'v1'>(),
+  /** The server's own, as it says: `0.11.2`. */
+  version: maybeText,
   /** The server's own settings that matter for advice, as published. */
   settings: z.exactOptional(z.record(text, text)),
   /** What came and what finished a second since the trouble began, and what usually comes. */
@@ -200,6 +204,8 @@ const ABOUT_FIELDS = {
   span: unchecked<number>(),
   /** `slo`: milliseconds within which the first token should come. */
   within: unchecked<number>(),
+  /** `tls_expiry`: epoch milliseconds. */
+  certificateEnds: unchecked<number>(),
   /** `pool`: how many replicas the group has, and which of them do not answer. */
   pool: z.exactOptional(open({ of: number, gone: texts })),
   /** `restarts`: an older process answers in between, so that these are two servers at one address. */

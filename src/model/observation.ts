@@ -83,6 +83,10 @@ export type Observation = Answer & {
   endpoint: Endpoint
   /** Milliseconds from asking to the whole answer. */
   took: number
+  /** When the first of the certificates ends that were seen on the way to it, epoch milliseconds; only by https. */
+  certificate?: number
+  /** What it said when it was asked for its version; `text` is absent where that told none. */
+  version?: { text?: string }
   /** The GPU exporter beside this server, where one is named and answered. */
   gpu?: Readings
   /** Only where the endpoint stands for the sources of endpoints: those that could not be used in this run. */

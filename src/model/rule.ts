@@ -11,6 +11,7 @@ export type RuleUnit =
   | 'runs'
   | 'count'
   | '°C'
+  | 'days'
   | 'switch'
 
 /** What a rule reads of an answer. */

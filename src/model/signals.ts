@@ -159,7 +159,12 @@ export interface GaugeReading {
   at?: string
   /** The same of each engine or rank, where the labels name two or more: `engine 1` → 3. */
   byEngine?: Readonly<Record<string, number>>
+  /** Of the queue and of what runs: the same of each model and priority class, where the labels name two or more. */
+  byPart?: Readonly<Record<Part, number>>
 }
+
+/** A model (or adapter, which servers name as one), or a priority class: `model m`, `priority 5`. */
+export type Part = string
 
 /** A value that cannot be, or a line that could not be read: told, never judged. */
 export interface DataFault {

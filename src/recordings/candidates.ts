@@ -61,6 +61,7 @@ function roundNumbers(unit: RuleUnit): readonly number[] {
       return DEGREES
     case 'runs':
     case 'count':
+    case 'days': // of no recording
     case 'switch':
       return []
     default:

@@ -51,7 +51,7 @@ export function alertContextOf(
   const { derived, observation, after, readings } = snapshot
   const numbers: Numbers = {}
   for (const name of SHOWN) {
-    const value = derived.numbers[name]
+    const value = isWidened(name, snapshot) ? undefined : derived.numbers[name]
     if (value !== undefined) numbers[name] = Number(value.toPrecision(4))
   }
   const atLeast = derived.atLeast.filter((name) => numbers[name] !== undefined)
@@ -72,6 +72,7 @@ export function alertContextOf(
     ...defined({ verdict, flow, ruler }),
     ...(after.history?.restartedAt === undefined ? {} : { restarted: true }),
     ...(snapshot.noProgress ? { noProgress: true } : {}),
+    ...(snapshot.window ? { window: Math.round(snapshot.window.seconds) } : {}),
     ...(hasSpark ? { spark: after.recent.map(([, value]) => value), sparkMinutes: minutesOf(now - oldest) } : {}),
     ...(isForetold && mainSignal(snapshot.backend) === 'waiting' ? queueTrend(snapshot) : {}),
     ...trend(
@@ -80,9 +81,16 @@ export function alertContextOf(
     ),
     ...(Object.keys(settings).length > 0 ? { settings } : {}),
     ...generationOf(snapshot),
+    ...defined({ version: after.version?.text }),
     ...gpuOf(snapshot),
     ...(canary ? { canary } : {}),
   }
+}
+
+/** It holds for longer than the window beside whose numbers it would stand; its own rule says for how long. */
+function isWidened(name: DerivedSignal, { window }: Snapshot): boolean {
+  if (name === 'queue_wait') return window?.spans?.queue_wait !== undefined
+  return (name === 'ttft_p50' || name === 'ttft_p99') && window?.spans?.ttft !== undefined
 }
 
 /** V1 counts prefix tokens and, from 0.9.2 on, calls its cache otherwise; V0 does neither. */

@@ -1,3 +1,4 @@
+import { lifeOf } from '../backends/lives.ts'
 import { type Alias, type Backend, type BackendTable, prefixOf, type SignalRow } from '../model/backend.ts'
 import type { Endpoint } from '../model/config.ts'
 import type { Rule } from '../model/rule.ts'
@@ -50,7 +51,7 @@ function alsoRead({ needs }: Rule, readings: Readings, table: BackendTable, pref
     if (!row) return []
     const [newest] = namesUnder(prefix, row.from)
     if (isPresent(signal, readings)) return [`${signal}: ${readings.sources[signal] ?? ''}`]
-    return [`${signal}: not on this version or not switched on (${newest})`]
+    return [`${signal}: not on this version or not switched on (${withLife(newest, table)})`]
   })
 }
 
@@ -79,7 +80,10 @@ function look(signal: Signal, readings: Readings, table: BackendTable, prefix: s
     const hint = fault.what === 'not-seconds' ? ': are they milliseconds?' : ''
     return { state: 'blind', note: `${signal}: ${fault.series} is not believable (${fault.what}${hint})` }
   }
-  const expected = names.slice(0, 2).join(' or ')
+  const expected = names
+    .slice(0, 2)
+    .map((name) => withLife(name, table))
+    .join(' or ')
   if (row?.zeroBeside && isPresent(row.zeroBeside, readings))
     return { state: 'sees', note: `${signal}: none so far (${expected})` }
   const { kind } = SIGNALS[signal]
@@ -90,6 +94,13 @@ function look(signal: Signal, readings: Readings, table: BackendTable, prefix: s
     return { state: 'waits', note: `${signal}: none so far, ${expected} appears with the first one` }
   if (row?.optional) return { state: 'absent', note: `${signal}: not on this version or set-up (${expected})` }
   return { state: 'blind', note: `${signal}: missing, expected ${expected}` }
+}
+
+/** With the version from which, or up to which, the server has it. */
+function withLife(name: string | undefined, table: BackendTable): string {
+  const { since, until } = lifeOf(name ?? '', table) ?? {}
+  const span = [since && `from ${since}`, until && `before ${until}`].filter(Boolean).join(', ')
+  return span === '' ? (name ?? '') : `${name}, ${span}`
 }
 
 /** Counters that some servers publish only once it has happened. */

@@ -19,6 +19,7 @@ import {
 } from '../state/schema.ts'
 import { openIncident, type Threads, threadsLeft } from '../state/threads.ts'
 import { alertContextOf } from './alert-context.ts'
+import { certificateNotifications } from './certificates.ts'
 import type { Decision } from './decision.ts'
 import { followAll, type Incidents } from './incidents.ts'
 import { type EndpointJudgement, judgeEndpoint } from './judge-endpoint.ts'
@@ -91,10 +92,12 @@ export function evaluate(
   const phases = new Map(told.map((t) => [t.result.name, t.result.alerts.pool]))
   const overtaken = new Map(told.flatMap((t) => [...t.overtaken]))
   const gap = gapNotification(previous, config, interval, now)
-  const notifications = [...told.flatMap((t) => t.notifications), ...gap]
-  const { threads, ...rest } = previous
+  const { notifications: ofPushServers, ...certificates } = certificateNotifications(previous, config, now)
+  const notifications = [...told.flatMap((t) => t.notifications), ...gap, ...ofPushServers]
+  const { threads, certificates: _, ...rest } = previous
   const next: State = {
     ...rest,
+    ...certificates,
     ranAt: now,
     asked: Math.round(Math.max(0, ...observations.map(({ took }) => took))),
     gaps: gapsWith(previous, now),
@@ -169,6 +172,7 @@ function conclude(
     ? followAll({
         snapshot: one,
         judged: judgement.judged,
+        coming: judgement.coming,
         outbox,
         threads,
         now,
@@ -260,12 +264,14 @@ function notesOf(one: Snapshot, now: number): string[] {
   ]
 }
 
+/** What concerns no endpoint, beside the rules about the watcher. */
+const OF_THE_WATCHER = ['state-broken', 'silence', 'tls_expiry']
+
 function stillConfigured(outbox: readonly Outgoing[], config: Config): Outgoing[] {
   const byName = new Map(config.endpoints.map((endpoint) => [endpoint.name, endpoint]))
   return outbox.filter(({ notification: { endpoint, rule } }) => {
     // About the watcher itself. A rule that this version does not know would have no words.
-    if (endpoint === undefined)
-      return rule === 'state-broken' || rule === 'silence' || ruleNamed(rule)?.about === 'watcher'
+    if (endpoint === undefined) return OF_THE_WATCHER.includes(rule) || ruleNamed(rule)?.about === 'watcher'
     if (rule === 'pool') return config.pools?.some(({ group }) => group === endpoint) ?? false
     const configured = byName.get(endpoint)
     return configured?.rules.some((r) => r.id === rule) ?? false

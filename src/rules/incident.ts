@@ -29,6 +29,8 @@ export interface Firing {
 export interface Seen {
   /** The worst first. */
   firing: readonly Firing[]
+  /** What does not fire yet, and soon will unless it ends: the first push is as urgent as that. */
+  coming: readonly Pick<Firing, 'priority' | 'critical'>[]
   /** How an alert that fired until now came to its end in this run. */
   ended: End | undefined
   /** The server has no request and finished none since the last run: an empty queue may only mean that nobody asks. */
@@ -88,11 +90,12 @@ export function follow(before: Incident | undefined, seen: Seen, now: number): F
 
 function begin(worst: Firing, before: Incident | undefined, seen: Seen, now: number): Followed {
   const begins = recent([...(before?.begins ?? []), now], now)
-  const critical = seen.firing.some((one) => one.critical)
+  const soon = [...seen.firing, ...seen.coming]
+  const critical = soon.some((one) => one.critical)
   const opened: Incident = {
     id: seen.id,
     openedAt: now,
-    priority: priorityOf(seen, critical),
+    priority: priorityOf(soon, critical),
     verdicts: seen.verdict ? [seen.verdict] : [],
     symptoms: withFiring({}, seen.firing),
     begins,
@@ -136,7 +139,7 @@ function endedBy(before: End | undefined, { ended }: Seen): End | undefined {
 
 function adopted(seen: Seen): Partial<Incident> {
   const critical = seen.firing.some((one) => one.critical)
-  const told = { priority: priorityOf(seen, critical), verdicts: seen.verdict ? [seen.verdict] : [] }
+  const told = { priority: priorityOf(seen.firing, critical), verdicts: seen.verdict ? [seen.verdict] : [] }
   return critical ? { ...told, critical } : told
 }
 
@@ -166,7 +169,7 @@ function turnOf(worst: Firing, incident: Incident, seen: Seen): Followed | undef
   const isNew = seen.verdict !== undefined && !verdicts.includes(seen.verdict)
   const kinds = seen.verdict && isNew ? [...verdicts, seen.verdict] : verdicts
   const turned = (turn: Turn, { key }: Firing): Followed => {
-    const next = Math.max(priority, priorityOf(seen, critical !== undefined))
+    const next = Math.max(priority, priorityOf(seen.firing, critical !== undefined))
     const marks = critical || incident.critical ? { critical: true as const } : {}
     return {
       incident: { ...incident, priority: next, verdicts: kinds, ...marks },
@@ -233,8 +236,8 @@ function remembered(before: Incident | undefined, now: number): Incident | undef
   return begins.length > 0 ? { ...before, begins, symptoms: {} } : undefined
 }
 
-function priorityOf({ firing }: Seen, critical: boolean): number {
-  const highest = Math.max(0, ...firing.map(({ priority }) => priority))
+function priorityOf(alerts: Seen['coming'], critical: boolean): number {
+  const highest = Math.max(0, ...alerts.map(({ priority }) => priority))
   return critical ? Math.max(highest, CRITICAL_PRIORITY) : highest
 }
 

@@ -1,15 +1,15 @@
 import { defined } from '../model/defined.ts'
 import type { Cause } from '../model/explanation.ts'
 import type { About, AlertContext, Notification, Reason, Symptom } from '../model/notification.ts'
-import type { Rule } from '../model/rule.ts'
 import { ruleOf, subjectOf } from '../state/alert-key.ts'
 import type { Incident } from '../state/incident-schema.ts'
 import { isClaimed } from '../state/legs.ts'
 import type { Outgoing } from '../state/schema.ts'
 import { channelsTold, type Threads, waitsFor } from '../state/threads.ts'
 import { CRITICAL_PRIORITY, type Firing, type Followed, follow, type Told, WORK } from './incident.ts'
-import type { Judged } from './judge-endpoint.ts'
+import type { Coming, Judged } from './judge-endpoint.ts'
 import { joinLateNotices } from './late-notice.ts'
+import { isCritical } from './measured.ts'
 import type { RuleSpec } from './rule.ts'
 import { RULE_IDS, type RuleId, ruleNamed, specOf } from './rules.ts'
 import { insideOf, type Snapshot } from './snapshot.ts'
@@ -26,6 +26,7 @@ export interface Incidents {
 interface Context {
   snapshot: Snapshot
   judged: readonly Judged[]
+  coming: readonly Coming[]
   outbox: readonly Outgoing[]
   threads: Threads | undefined
   context: AlertContext
@@ -79,6 +80,10 @@ function seenOf(kind: string, own: readonly Judged[], before: Incident | undefin
   const [worst] = firing
   return {
     firing: firing.map(firingOf),
+    coming: comingTo(kind, given).map(({ rule, measured }) => ({
+      priority: rule.priority,
+      critical: isCritical(measured?.value, rule),
+    })),
     ended: ends.includes('restarted') ? ('restarted' as const) : ends[0],
     idle: kind === WORK && isIdle(snapshot, before),
     verdict: kind === WORK ? context.verdict?.kind : undefined,
@@ -86,6 +91,10 @@ function seenOf(kind: string, own: readonly Judged[], before: Incident | undefin
     claimed: isPutOff(before, given),
     id: worst ? idOf(worst, snapshot) : '',
   }
+}
+
+function comingTo(kind: string, { coming }: Pick<Context, 'coming'>): Coming[] {
+  return coming.filter(({ key }) => kindOf(key) === kind)
 }
 
 /** Its end is to wait for the next run: another one is telling of it right now, or it was put off and nothing is known now. */
@@ -96,8 +105,7 @@ function isPutOff(before: Incident | undefined, { snapshot, outbox, now }: Conte
 }
 
 function firingOf({ key, rule, measured, judgement, alert, began, renewed }: Judged): Firing {
-  const { value } = measured ?? {}
-  const critical = value !== undefined && isBeyond(value, rule)
+  const critical = isCritical(measured?.value, rule)
   const lasts = judgement === 'breach' || judgement === 'between'
   const lowIsWorse = rule.breach === 'below'
   const { priority, repeat } = rule
@@ -140,7 +148,7 @@ function tell(
   const main = own.find((one) => one.key === key)
   const isEnd = told.reason === 'resolved'
   const make = (reason: Reason, more: Partial<Notification> = {}): Notification => ({
-    ...factOf(key, main, incident, snapshot),
+    ...factOf(main ?? { key }, incident, snapshot),
     id: `${incident.id}/${reason}/${now}`,
     incident: incident.id,
     reason,
@@ -149,7 +157,7 @@ function tell(
     firedAt: told.flaps?.since ?? incident.openedAt,
     context: { ...given.context, ...defined({ cause: incident.cause }) },
     ...defined({
-      symptoms: symptomsOf(key, own, incident, isEnd, snapshot),
+      symptoms: symptomsOf(key, partsOf(told, incident, own, comingTo(kind, given)), incident, snapshot),
       turn: told.turn,
       critical: told.turn === 'critical' || told.priority >= CRITICAL_PRIORITY ? criticalOf(main) : undefined,
       flaps: told.flaps,
@@ -196,35 +204,35 @@ function mainOf({ symptoms }: Incident, { endpoint }: Snapshot): string {
   return keys.sort((a, b) => priority(b) - priority(a) || placeOf(a) - placeOf(b))[0] ?? ''
 }
 
-/** What fires beside the main one; of an end, what took part beside it. */
+/** One that takes part, with what this run made of it. */
+type Part = Pick<Judged, 'key'> & Partial<Judged>
+
+/** What fires, and of a beginning what soon will; of an end, what took part. */
+function partsOf({ reason }: Told, { symptoms }: Incident, own: readonly Judged[], coming: readonly Part[]): Part[] {
+  if (reason === 'resolved') return Object.keys(symptoms).map((key) => own.find((one) => one.key === key) ?? { key })
+  const firing = own.filter(({ ended }) => !ended)
+  return reason === 'fired' ? [...firing, ...coming] : firing
+}
+
+/** All that takes part beside the main one. */
 function symptomsOf(
   main: string,
-  own: readonly Judged[],
+  parts: readonly Part[],
   incident: Incident,
-  isEnd: boolean,
   snapshot: Snapshot,
 ): Symptom[] | undefined {
-  const keys = isEnd ? Object.keys(incident.symptoms) : own.filter(({ ended }) => !ended).map(({ key }) => key)
-  const others = keys.filter((key) => key !== main && specOf(ruleOf(key)) !== undefined)
-  if (others.length === 0) return undefined
-  return others.map((key) =>
-    factOf(
-      key,
-      own.find((one) => one.key === key),
-      incident,
-      snapshot,
-    ),
-  )
+  const others = parts.filter(({ key }) => key !== main && specOf(ruleOf(key)) !== undefined)
+  return others.length === 0 ? undefined : others.map((part) => factOf(part, incident, snapshot))
 }
 
 /** The rule's part of a notification. */
-function factOf(key: string, judged: Judged | undefined, { symptoms }: Incident, snapshot: Snapshot) {
+function factOf({ key, rule: judgedBy, measured, alert, ended }: Part, { symptoms }: Incident, snapshot: Snapshot) {
   const { endpoint, readings } = snapshot
   const subject = subjectOf(key)
-  const rule = judged?.rule ?? endpoint.rules.find(({ id }) => id === ruleOf(key))
-  const { value, usual, atLeast } = judged?.measured ?? {}
-  const peak = symptoms[key]?.peak ?? judged?.alert.peak
-  const fires = judged !== undefined && judged.ended === undefined
+  const rule = judgedBy ?? endpoint.rules.find(({ id }) => id === ruleOf(key))
+  const { value, usual, atLeast } = measured ?? {}
+  const peak = symptoms[key]?.peak ?? alert?.peak
+  const fires = judgedBy !== undefined && ended === undefined
   return {
     ...(fires ? describe(key, snapshot) : (symptoms[key]?.about ?? describe(key, snapshot))),
     rule: ruleOf(key),
@@ -246,13 +254,7 @@ function rounded(value: number | undefined): number | undefined {
 }
 
 function criticalOf(main: Judged | undefined): number | undefined {
-  const { value } = main?.measured ?? {}
-  return main && value !== undefined && isBeyond(value, main.rule) ? main.rule.critical : undefined
-}
-
-function isBeyond(value: number, { critical, breach }: Rule): boolean {
-  if (critical === undefined) return false
-  return breach === 'below' ? value < critical : value > critical
+  return main && isCritical(main.measured?.value, main.rule) ? main.rule.critical : undefined
 }
 
 /** How often the most restless of its symptoms began to fire, where that is worth a word. */

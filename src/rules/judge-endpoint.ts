@@ -5,7 +5,7 @@ import { alertKey, ruleOf, subjectOf } from '../state/alert-key.ts'
 import type { End } from '../state/incident-schema.ts'
 import type { Alert } from '../state/schema.ts'
 import { type Decision, notMeasured } from './decision.ts'
-import { judge, type Measured } from './measured.ts'
+import { isCritical, judge, type Measured } from './measured.ts'
 import type { Surroundings } from './rule.ts'
 import { HOLDING, specOf } from './rules.ts'
 import { insideOf, type Snapshot } from './snapshot.ts'
@@ -26,11 +26,16 @@ export interface Judged {
   ended: End | undefined
 }
 
+/** An alert that does not fire yet, only because its time is not full. */
+export type Coming = Pick<Judged, 'key' | 'rule' | 'measured'>
+
 /** What the rules of one endpoint made of one run. */
 export interface EndpointJudgement {
   alerts: Record<string, Alert>
   /** What fires now, and what stopped firing in this run. */
   judged: Judged[]
+  /** What is beyond its critical limit already, or stands still for half of its time. */
+  coming: Coming[]
   /** For `LOG_LEVEL=debug` and `--why`: each decision with its numbers. */
   decisions: Decision[]
 }
@@ -47,7 +52,7 @@ const DAY = 86_400_000
 
 /** Measures and steps every active rule of one endpoint. */
 export function judgeEndpoint(context: Context): EndpointJudgement {
-  const out: EndpointJudgement = { alerts: {}, judged: [], decisions: [] }
+  const out: EndpointJudgement = { alerts: {}, judged: [], coming: [], decisions: [] }
   for (const rule of holdingFirst(context.snapshot.endpoint.rules)) {
     judgeRule(rule, holderOf(rule, out.alerts), context, out)
   }
@@ -143,10 +148,17 @@ function judgeSubject(
   })
   if (next.alert && reason !== 'resolved') out.alerts[key] = withLimit(next.alert, rule, judgement)
   else delete out.alerts[key]
-  if (next.alert?.phase !== 'firing') return
+  if (next.alert?.phase !== 'firing') {
+    if (isComing(measured, rule, judgement)) out.coming.push({ key, rule, measured })
+    return
+  }
   const renewed = measured.renewed === true && before?.phase === 'firing'
   const end = reason === 'resolved' ? ended : undefined
   out.judged.push({ key, rule, measured, judgement, alert: next.alert, began: reason === 'fired', renewed, ended: end })
+}
+
+function isComing({ value, halfway }: Measured, rule: Rule, judgement: Judgement): boolean {
+  return judgement === 'breach' ? isCritical(value, rule) : judgement === 'between' && halfway === true
 }
 
 /** Milliseconds, as far as known: a canary with a budget asks more rarely than runs come. */

@@ -15,6 +15,8 @@ export interface Measured {
   judgement?: Judgement
   /** What told of it is gone without a word: where that is its end, it is not known to be over. */
   forgotten?: true
+  /** The number is a time, half of the limit has passed, and nothing but more of it is wanting. */
+  halfway?: boolean
   /** Of a subject with traffic of its own: it has none. */
   quiet?: boolean
   /** The condition changed into another one (a new XID): a new incident. */
@@ -45,6 +47,12 @@ function isPast(value: number, limit: number, breach: Rule['breach']): boolean {
     default:
       return breach satisfies never
   }
+}
+
+/** Beyond the rule's second limit, where it has one. */
+export function isCritical(value: number | undefined, { critical, breach }: Rule): boolean {
+  if (critical === undefined || value === undefined) return false
+  return breach === 'below' ? value < critical : value > critical
 }
 
 /** Runs in a row: fewer than the limit are neither a breach nor clear. */

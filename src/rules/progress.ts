@@ -110,7 +110,8 @@ function stuck({ after, motions, derived, readings }: Snapshot, rule: Rule, now:
   if (waiting === undefined || (!readings?.counters.finished && running === undefined)) return UNKNOWN
   const value = after.stuckSince === undefined ? 0 : (now - after.stuckSince) / 1_000
   const limit = motions[WHOLE]?.asleep ? Math.min(ASLEEP, rule.limit) : rule.limit
-  return { value, judgement: value >= limit ? 'breach' : value > 0 ? 'between' : 'clear' }
+  const judgement = value >= limit ? 'breach' : value > 0 ? 'between' : 'clear'
+  return { value, judgement, halfway: value >= limit / 2 }
 }
 
 /** Of each engine that the page names, else of the whole. */

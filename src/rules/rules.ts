@@ -2,10 +2,11 @@ import { BACKENDS, TABLES } from '../backends/backends.ts'
 import type { Backend, BackendTable, ScrapedBackend } from '../model/backend.ts'
 import type { Notification } from '../model/notification.ts'
 import type { Signal } from '../model/signals.ts'
-import { ofCause } from '../verdict/advice.ts'
+import { ofCause, spelt, wantsVersion } from '../verdict/advice.ts'
 import type { Advice } from '../verdict/advice-kinds.ts'
 import { cacheRules } from './cache.ts'
 import { canaryRules } from './canary.ts'
+import { certificateRules } from './certificates.ts'
 import { failureRules } from './failures.ts'
 import { gatewayRules } from './gateway.ts'
 import { gpuRules } from './gpu.ts'
@@ -34,6 +35,7 @@ export const RULES = {
   ...siblingRules,
   ...reachabilityRules,
   ...poolRules,
+  ...certificateRules,
   ...restartRules,
   ...gpuRules,
   ...gatewayRules,
@@ -97,6 +99,15 @@ export function signOf(id: string): string {
 
 /** At most two pieces of advice, the most useful first; none where nothing is known to help. */
 export function advice(notification: Notification): Advice[] {
+  return pieces(notification).map((piece) => spelt(piece, notification))
+}
+
+/** Whether the server's version, which is not known, would say more of what helps. */
+export function lacksVersion(notification: Notification): boolean {
+  return pieces(notification).some((piece) => wantsVersion(piece, notification))
+}
+
+function pieces(notification: Notification): Advice[] {
   const below = ofCause(notification)
   if (below.length > 0) return below
   return ruleNamed(notification.rule)?.advise?.(notification).slice(0, 2) ?? []

@@ -5,6 +5,7 @@ import { mean } from '../signals/quantile.ts'
 import { type Increases, increases } from '../signals/window.ts'
 import type { EndpointState } from '../state/schema.ts'
 import type { PastWorkload, Workload } from '../verdict/verdict.ts'
+import { pastSharesOf, sharesOf, sharesToLearn, withoutGone } from './shares.ts'
 import { insideOf, mainSignal, type Snapshot } from './snapshot.ts'
 import { WHOLE } from './standstill.ts'
 import { type Load, unevenOf } from './uneven.ts'
@@ -117,6 +118,7 @@ export function workloadOf(snapshot: Snapshot, { loads = [], since: began }: Bes
     transferTime: meanOf('transfer_time'),
     transfersFailed: transfer_failed,
     accepted: acceptedOf(snapshot, look.since),
+    ...sharesOf(snapshot, look.since),
     waiting: isMain('waiting', snapshot) ? mostOf(1, waiting, start, snapshot) : waiting,
     kvCache: mostOf(2, kv_cache, start, snapshot),
   })
@@ -185,6 +187,7 @@ export function pastWorkloadOf(before: EndpointState, now: number): PastWorkload
     transferTime: usualOf('transfer'),
     accepted: usualOf('accepted'),
     running: usualOf('running'),
+    ...pastSharesOf(before, now),
   })
 }
 
@@ -206,6 +209,7 @@ export function learnFrom(snapshot: Snapshot, work: Workload | undefined, now: n
     if (transfer_failed !== undefined || transfer_time !== undefined) values.first = work.firstToken
     values.transfer = work.transferTime
     values.accepted = work.accepted
+    Object.assign(values, sharesToLearn(work, snapshot.after))
     if (work.running) {
       values.busy = work.tokensPerSecond
       values.running = work.running
@@ -216,5 +220,5 @@ export function learnFrom(snapshot: Snapshot, work: Workload | undefined, now: n
   for (const [name, value] of Object.entries(values)) {
     if (value !== undefined) learned[name] = learn(learned[name], value, now)
   }
-  return learned
+  return withoutGone(learned, now)
 }

@@ -1,5 +1,6 @@
 import type { SignalRow } from '../model/backend.ts'
-import type { GaugeReading, LabelSet, Signal } from '../model/signals.ts'
+import type { GaugeReading, LabelSet, Part, Signal } from '../model/signals.ts'
+import { KINDS, kindOf, type PartKind } from '../signals/parts.ts'
 import { type AliasReading, type FaultKind, faultOf } from './alias-reading.ts'
 import type { Page, Sample } from './page.ts'
 import type { Selection } from './select.ts'
@@ -28,7 +29,36 @@ export function readGauge(
   const fullest = combine === 'max' ? samples.find((one) => one.value / per === value) : undefined
   const at = fullest && whereabouts(fullest, samples, selection)
   const engines = samples.length > 1 ? byEngine(samples, per, together, selection) : undefined
-  return { value: { value, ...(at !== undefined && { at }), ...(engines && { byEngine: engines }) } }
+  const isDemand = signal === 'waiting' || signal === 'running'
+  const all = page.samples.get(alias.name) ?? []
+  const split = isDemand && all.length > 1 ? byPart(samples, all, per, selection) : undefined
+  return {
+    value: {
+      value,
+      ...(at !== undefined && { at }),
+      ...(engines && { byEngine: engines }),
+      ...(split && { byPart: split }),
+    },
+  }
+}
+
+/** Models as they make the value; priority classes also where they are the parts of a total that was taken. */
+function byPart(
+  chosen: readonly Sample[],
+  all: readonly Sample[],
+  per: number,
+  selection: Selection,
+): Record<Part, number> | undefined {
+  const sums: Record<Part, number> = {}
+  const add = (samples: readonly Sample[], kind: PartKind) => {
+    for (const { labels, value } of samples)
+      for (const part of selection.partsOf(labels))
+        if (kindOf(part) === kind) sums[part] = (sums[part] ?? 0) + value / per
+  }
+  add(chosen, 'model')
+  add(largestBySet(all, selection), 'priority')
+  const isSplit = KINDS.some((kind) => Object.keys(sums).filter((part) => kindOf(part) === kind).length > 1)
+  return isSplit ? sums : undefined
 }
 
 function combined(how: SignalRow['combine']): (all: number | undefined, one: number) => number {

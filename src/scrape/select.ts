@@ -1,5 +1,6 @@
 import type { Alias, BackendTable } from '../model/backend.ts'
-import type { LabelSet } from '../model/signals.ts'
+import type { LabelSet, Part } from '../model/signals.ts'
+import { partsIn } from '../signals/parts.ts'
 import { type Labels, labelSet, type Page } from './page.ts'
 
 /** Samples with an own timestamp further from the scrape than this say nothing about now. */
@@ -26,6 +27,8 @@ export interface Selection {
   /** `engine 1`: the engine or rank that a label set names. */
   engineOf(labels: Labels): string | undefined
   isStale(stamp: number | undefined): boolean
+  /** The models that samples name, and the priority classes of those that a total contains. */
+  partsOf(labels: Labels): Part[]
 }
 
 export function createSelection(table: BackendTable, { model, now }: ReadOptions): Selection {
@@ -68,6 +71,7 @@ export function createSelection(table: BackendTable, { model, now }: ReadOptions
     setOf,
     tells: (label) => label !== PROCESS && !without.has(label) && !table.modelLabels.includes(label),
     engineOf: ({ values }) => engineNamed(table.engineLabel, values[table.engineLabel ?? '']),
+    partsOf: ({ values }) => partsIn(values, table),
     isStale: (stamp) => stamp !== undefined && Math.abs(now - stamp) > STALE,
   }
 }

@@ -19,11 +19,16 @@ export function addToSlo(
   const kept = slots.filter(([start]) => start > now - HOUR - SLOT && start <= now)
   const all = increase?.counts.at(-1) ?? 0
   if (!increase || all === 0) return [...kept]
-  const within = Number(countWithin(limit, increase).toPrecision(6))
+  const within = rounded(countWithin(limit, increase))
   const start = Math.floor(now / SLOT) * SLOT
   const last = kept.at(-1)
   if (last?.[0] !== start) return [...kept, [start, within, all]]
-  return [...kept.slice(0, -1), [start, last[1] + within, last[2] + all]]
+  return [...kept.slice(0, -1), [start, rounded(last[1] + within), last[2] + all]]
+}
+
+/** Between two bounds it is an estimate. */
+function rounded(requests: number): number {
+  return Number(requests.toPrecision(6))
 }
 
 /** The share in time over the last hour. */

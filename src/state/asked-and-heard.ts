@@ -12,6 +12,16 @@ export const CANARY_MEMORY = z.object({
   leavesAt: z.optional(time),
 })
 
+/** The certificate of a push server. */
+export const CERTIFICATE_SEEN = z.object({
+  ends: time,
+  /** The last run that made a connection. */
+  seenAt: time,
+  /** It was told that it ends soon. */
+  toldAt: z.optional(time),
+})
+export type CertificateSeen = z.infer<typeof CERTIFICATE_SEEN>
+
 /** A worker's run that has begun and not ended, with how far it said that it was. */
 export const WORKER_RUN = z.object({
   startedAt: time,

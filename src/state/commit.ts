@@ -1,6 +1,7 @@
 import type { Backend } from '../model/backend.ts'
 import type { Shard } from '../model/config.ts'
 import { type Saved, type Store, type Stored, StoreError, type Version } from '../model/store.ts'
+import { noteCertificates } from './certificates.ts'
 import { countReposted, type Delivery, type Reposted, settle } from './outbox.ts'
 import { emptyState, type ReadState, readState, type State, writeState } from './schema.ts'
 
@@ -181,19 +182,28 @@ function isLost(error: unknown): boolean {
 
 const SETTLE_TRIES = 5
 
+/** What a run's pushes leave. */
+interface Settled {
+  deliveries: readonly Delivery[]
+  reposted: readonly Reposted[]
+  /** By channel, epoch milliseconds. */
+  certificates?: ReadonlyMap<string, number>
+}
+
 /**
  * Writes down what was delivered, on whatever state is newest. Settling is by id, so it may be done again.
  * @throws {StoreError} when it cannot be written: then the next run sends again.
  */
 export async function saveSettled(
   from: { state: State; version: Version },
-  { deliveries, reposted }: { deliveries: readonly Delivery[]; reposted: readonly Reposted[] },
+  { deliveries, reposted, certificates = new Map() }: Settled,
   commit: Commit & { id: string },
 ): Promise<State> {
   const { codec = JSON_TEXT } = commit
   let current: { state: State; version: Version | undefined } = from
   for (let tries = 1; ; tries += 1) {
-    const state = countReposted(settle(current.state, deliveries, commit.now, commit.id), reposted)
+    const settled = countReposted(settle(current.state, deliveries, commit.now, commit.id), reposted)
+    const state = noteCertificates(settled, certificates, commit.now)
     try {
       const saved = await commit.store.save(stateKey(commit.backend, commit.shard), codec.write(state), current.version)
       if (saved !== 'conflict') return state

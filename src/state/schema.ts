@@ -5,14 +5,14 @@ import { FAILURE_KINDS } from '../model/failure.ts'
 import { isNotification, type Notification } from '../model/notification.ts'
 import { BASELINE } from '../signals/baseline.ts'
 import { HISTORY } from '../signals/history.ts'
-import { CANARY_MEMORY, WORKER_RUN } from './asked-and-heard.ts'
+import { CANARY_MEMORY, CERTIFICATE_SEEN, WORKER_RUN } from './asked-and-heard.ts'
 import { INCIDENT, type Incident } from './incident-schema.ts'
 import { migrate } from './migrate.ts'
 import { packed, unpacked } from './packed.ts'
 import { SILENCE } from './silence-schema.ts'
 
 /** The schema version this code writes; see `docs/state.md`. */
-export const STATE_VERSION = 3
+export const STATE_VERSION = 4
 
 /** The words of what is wrong, which this small form of zod leaves out. */
 z.config(english())
@@ -113,6 +113,8 @@ const ENDPOINT_STATE = z.object({
   /** The last time that a process answered which had started before the one that answered last. */
   olderAt: z.optional(time),
   model: z.optional(z.string()),
+  /** What it said of its version when it was last asked, since its start; absent text: nothing. */
+  version: z.optional(z.object({ at: time, text: z.optional(z.string()) })),
   /** A worker's run that has begun and not ended. */
   run: z.optional(WORKER_RUN),
   /** Milliseconds that the worker's last runs took, oldest first. */
@@ -185,6 +187,8 @@ export const STATE = z.object({
   endpoints: z.record(z.string(), ENDPOINT_STATE),
   /** What each source of endpoints named last, by its address: it holds while the source cannot be used. */
   targets: z.optional(z.record(z.string(), z.array(z.object({ name: z.string(), url: z.string() })))),
+  /** By channel, of push servers that are reached by https. */
+  certificates: z.optional(z.record(z.string(), CERTIFICATE_SEEN)),
   outbox: z.array(OUTGOING),
   silences: z.optional(z.array(SILENCE)),
   /** Incidents that somebody has taken, by their ids: no reminders of these. */

@@ -1,10 +1,12 @@
+import type { SpeltFlag } from './flags.ts'
+
 /**
  * What to do where it depends on the verdict or the server, as data; the words are in the catalogues. What depends on
  * the rule alone is the `todo` of the rule's words. The prefix of a key names the only server whose settings its words
- * may contain; keys without a prefix name no setting.
+ * may contain; keys without a prefix name no setting but `flag`, which is the server's own.
  */
 export type Advice =
-  | { key: 'more-replicas' }
+  | { key: 'more-replicas'; flag?: SpeltFlag }
   | { key: 'look-which' }
   | { key: 'shorter-requests'; what: 'prompts' | 'answers' | 'both' }
   | { key: 'check-server' }
@@ -12,7 +14,7 @@ export type Advice =
   | { key: 'spread-engines' }
   | { key: 'spread-replicas' }
   | { key: 'kv-transfer' }
-  | { key: 'draft-fits' }
+  | { key: 'draft-fits'; flag?: SpeltFlag }
   | { key: 'wake' }
   | { key: 'deferred' }
   | { key: 'gpu-gone' }
@@ -24,13 +26,13 @@ export type Advice =
   | { key: 'take-out' }
   | { key: 'read-log' }
   | { key: 'vllm-more-at-once'; kv: number }
-  | { key: 'vllm-more-cache'; utilisation?: number; tokens?: number }
-  | { key: 'vllm-less-at-once'; utilisation?: number; tokens?: number }
+  | { key: 'vllm-more-cache'; utilisation?: number; tokens?: number; flag?: SpeltFlag }
+  | { key: 'vllm-less-at-once'; utilisation?: number; tokens?: number; flag?: SpeltFlag }
   /** A size that was given in bytes: the share of the memory counts for nothing beside it. */
   | { key: 'vllm-fixed-cache'; bytes: number }
   | { key: 'vllm-prefix-caching-off'; engine?: 'v0' | 'v1' }
   | { key: 'sglang-more-at-once'; kv: number }
-  | { key: 'sglang-more-cache' }
+  | { key: 'sglang-more-cache'; flag?: SpeltFlag }
   | { key: 'tgi-more-at-once' }
   | { key: 'tei-more-at-once' }
   | { key: 'llamacpp-more-at-once' }

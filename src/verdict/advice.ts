@@ -1,9 +1,10 @@
 import { TABLES } from '../backends/backends.ts'
-import type { BackendTable, ScrapedBackend } from '../model/backend.ts'
+import type { BackendTable, FlagUse, ScrapedBackend } from '../model/backend.ts'
 import { defined } from '../model/defined.ts'
 import type { VerdictKind } from '../model/explanation.ts'
 import type { AlertContext, Notification } from '../model/notification.ts'
 import type { Advice } from './advice-kinds.ts'
+import { flagOf } from './flags.ts'
 
 /** The KV cache has room for more requests at once below this share. */
 const ROOM = 0.75
@@ -20,9 +21,35 @@ type ByContext = (context: AlertContext) => Advice[]
 export function ofEngine(unexplained: ByContext = lookWhich, onGateway: ByContext = refusesRequests) {
   return ({ context }: Notification): Advice[] => {
     if (!context) return []
-    const table: BackendTable | undefined = TABLES[context.backend as ScrapedBackend]
-    return table?.isGateway ? onGateway(context) : byVerdict(context, unexplained)
+    return tableOf(context)?.isGateway ? onGateway(context) : byVerdict(context, unexplained)
   }
+}
+
+/** Which setting of the server helps too, where its version has one. */
+const USES: Partial<Record<Advice['key'], FlagUse>> = {
+  'more-replicas': 'queue-cap',
+  'draft-fits': 'draft',
+  'vllm-more-cache': 'offload',
+  'vllm-less-at-once': 'offload',
+  'sglang-more-cache': 'offload',
+}
+
+/** The piece with that setting, as the server's version spells it. */
+export function spelt(piece: Advice, { context }: Notification): Advice {
+  const use = USES[piece.key]
+  const table = tableOf(context)
+  const flag = use && table && flagOf(table, use, context?.version)
+  return flag ? ({ ...piece, flag } as Advice) : piece
+}
+
+/** Whether a piece could name a setting if the server's version were known. */
+export function wantsVersion(piece: Advice, { context }: Notification): boolean {
+  const use = USES[piece.key]
+  return use !== undefined && context?.version === undefined && tableOf(context)?.flags?.[use] !== undefined
+}
+
+function tableOf(context: AlertContext | undefined): BackendTable | undefined {
+  return TABLES[context?.backend as ScrapedBackend]
 }
 
 function byVerdict(context: AlertContext, unexplained: ByContext): Advice[] {

@@ -1,5 +1,6 @@
 import { defined } from '../model/defined.ts'
 import type { Uneven, Verdict } from '../model/explanation.ts'
+import { type Shares, whoGrew } from './who-grew.ts'
 
 /**
  * What the endpoint did in the span that is judged: since the trouble began, and at least since the last run; widened until
@@ -36,6 +37,9 @@ export interface Workload {
   deferred?: number
   /** Share 0..1 of the fullest engine, the most of the span. */
   kvCache?: number
+  /** Shares of the requests, and of their tokens, by model or priority class: only where there are several. */
+  requestShares?: Shares
+  tokenShares?: Shares
   /** Engines or replicas have the queue while others idle. */
   uneven?: Uneven
   /** It sleeps on purpose, or holds requests while weights are replaced. */
@@ -59,6 +63,8 @@ export interface PastWorkload {
   firstToken?: number
   transferTime?: number
   accepted?: number
+  requestShares?: Shares
+  tokenShares?: Shares
   /** Requests computed at once: with it, a slow GPU is told from a full cache. */
   running?: number
 }
@@ -256,13 +262,23 @@ function ratios(now: Workload, past: PastWorkload): Omit<Verdict, 'kind'> {
     preemptions: ratio(now.preemptionsPerSecond, past.preemptionsPerSecond),
     firstToken: ratio(now.firstToken, past.firstToken),
   }
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Number(value.toPrecision(DIGITS))]],
+    ),
+  )
 }
+/** Of a ratio: more than any message shows. */
+const DIGITS = 4
 
 /** What only this kind tells. */
 function detailsOf(kind: Verdict['kind'], now: Workload, past: PastWorkload): Partial<Verdict> {
   const { waiting, deferred, uneven, accepted, transfersFailed } = now
   switch (kind) {
+    case 'load-grew':
+      return defined({ grown: grownOf(now.requestShares, past.requestShares, arrivalsRatio(now, past)) })
+    case 'heavier':
+      return defined({ grown: grownOf(now.tokenShares, past.tokenShares, tokensRatio(now, past)) })
     case 'imbalance':
       return defined({ uneven })
     case 'asleep':
@@ -276,6 +292,23 @@ function detailsOf(kind: Verdict['kind'], now: Workload, past: PastWorkload): Pa
     default:
       return {}
   }
+}
+
+function grownOf(now: Shares | undefined, past: Shares | undefined, times: number | undefined) {
+  return now && past && whoGrew(now, past, times)
+}
+
+function arrivalsRatio(now: Workload, past: PastWorkload): number | undefined {
+  return ratio(now.arrivalsPerSecond, past.arrivalsPerSecond)
+}
+
+/** Of the tokens that requests bring and take, by the longer of the two. */
+function tokensRatio(now: Workload, past: PastWorkload): number | undefined {
+  const longer = [
+    ratio(now.promptTokensPerRequest, past.promptTokensPerRequest),
+    ratio(now.outputTokensPerRequest, past.outputTokensPerRequest),
+  ].filter((one) => one !== undefined)
+  return longer.length === 0 ? undefined : Math.max(...longer) * (arrivalsRatio(now, past) ?? 1)
 }
 
 /** now / past; unknown when either is, and when the past is no positive number. */

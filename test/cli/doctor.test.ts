@@ -106,6 +106,17 @@ describe('an endpoint', () => {
     expect(text).toMatch(/ok +waiting +waiting: vllm:num_requests_waiting/)
   })
 
+  test('is asked for its version too', async () => {
+    const { url } = await serve(({ url: path }, response) => {
+      const body = path === '/version' ? '{"version":"0.30.1"}' : PAGE
+      response.writeHead(200, { 'content-type': 'text/plain' }).end(body)
+    })
+    const [code, text] = await check({ VLLM_ENDPOINTS: `chat/a=${url}/metrics` })
+    expect(code).toBe(0)
+    expect(text).toContain('server: vLLM V1, 0.9.2 or newer, version 0.30.1, model llama')
+    expect(text).toContain('(vllm:num_requests_waiting_by_reason, from 0.28)')
+  })
+
   test.each([
     [
       'a web page',
@@ -383,6 +394,6 @@ test('case 229: what a newer llama.cpp no longer publishes is not on this versio
   vi.stubEnv('LLAMACPP_ENDPOINTS', `a=${url}`)
   expect(await doctor('llamacpp', { push: false })).toBe(0)
   expect(said.join('\n')).toMatch(
-    /- +kv_cache +kv_cache: not on this version or set-up \(llamacpp:kv_cache_usage_ratio\)/,
+    /- +kv_cache +kv_cache: not on this version or set-up \(llamacpp:kv_cache_usage_ratio, before 2025-05\)/,
   )
 })

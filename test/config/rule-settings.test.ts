@@ -82,8 +82,9 @@ describe('without variables', () => {
     '%s has the rules of the catalogue',
     (backend) => {
       const { rules } = endpointOf(configOf(backend, { METRICS_URL: 'http://h' }), backend)
-      // `sibling` needs a group, `slo` the time that is wanted.
-      const isOn = (id: RuleId) => RULES[id].limit !== undefined && id !== 'sibling' && id !== 'slo'
+      // `sibling` needs a group, `slo` the time that is wanted, `tls_expiry` an address by https.
+      const without: RuleId[] = ['sibling', 'slo', 'tls_expiry']
+      const isOn = (id: RuleId) => RULES[id].limit !== undefined && !without.includes(id)
       const expected = rulesOf(backend).filter((id) => isOn(id) && !specOf(id).ofGroup)
       expect(rules.map(({ id }) => id)).toEqual(expected)
       for (const rule of rules) {

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { InboxFault } from '../../tools/simulator/inbox.ts'
+import type { InboxFault, Received } from '../../tools/simulator/inbox.ts'
 import { openInbox } from '../../tools/simulator/inbox.ts'
 import { openDeafHost } from './silent-host.ts'
 import { openWatch, type Watch } from './watch.ts'
 
 const NOBODY = { env: { NOTIFLY_URL: 'http://127.0.0.1:2' } }
-const status = (code: number, headers: Record<string, string> = {}): InboxFault => ({
+const status = (code: number, headers: Record<string, string> = {}): InboxFault & { kind: 'status' } => ({
   kind: 'status',
   status: code,
   headers,
@@ -217,6 +217,121 @@ describe('a push server that fails', () => {
     }
     expect(tried).toEqual([2, 3, 5, 10, 20, 30, 40])
     expect(titles()).toHaveLength(1)
+  })
+
+  describe('answers without delivering until it is mended', () => {
+    const json = { 'content-type': 'application/json' }
+    const answers: [string, InboxFault & { kind: 'status' }, RegExp][] = [
+      [
+        '200 with a sign-in page',
+        { ...status(200, { 'content-type': 'text/html' }), body: '<title>Sign in</title>' },
+        /200 a web page answered: Sign in\).*sign-in page in front of NOTIFLY_URL/,
+      ],
+      [
+        '200 with {"error":…}',
+        { ...status(200, json), body: '{"error":"no such app"}' },
+        /200 JSON with a failure answered: no such app\).*NOTIFLY_URL/,
+      ],
+      [
+        '200 with {"ok":false}',
+        { ...status(200, json), body: '{"ok":false,"description":"blocked"}' },
+        /failure answered: blocked\)/,
+      ],
+      ['402', status(402), /402 .*NOTIFLY_(URL|TOKEN)/],
+      ['405', status(405), /405 .*NOTIFLY_(URL|TOKEN)/],
+      ['410', status(410), /410 .*NOTIFLY_(URL|TOKEN)/],
+      // Not ours to mend: it fails the run only when something has waited for 15 minutes.
+      ['429 without Retry-After', status(429), /15 minutes/],
+    ]
+    const MENDED = 31
+
+    test.each(answers)(
+      '%s: kept, the run fails and says why; mended, the alert is told, and its end',
+      async (_, fault, why) => {
+        const { inbox, run, titles, state } = await open()
+        inbox.meet(fault, 1_000)
+        const problems: string[][] = []
+        for (let minute = 0; minute < MENDED; minute += 1) {
+          const report = await run(minute, 42)
+          problems.push(report.problems)
+          expect(report.result.pushes).toEqual({ delivered: 0, waiting: 1, refused: 0 })
+        }
+        expect(titles()).toEqual([])
+        const failed = problems.filter((all) => all.some((problem) => why.test(problem))).length
+        expect(failed).toBeGreaterThanOrEqual(fault.status === 429 ? MENDED - 16 : MENDED)
+        // At most one try a run while it lasts, and of a limit ever fewer.
+        expect(inbox.attempts()).toBeLessThanOrEqual(fault.status === 429 ? 7 : MENDED)
+        inbox.recover()
+        let last = await run(MENDED, 42)
+        for (let minute = MENDED + 1; minute < MENDED + 12; minute += 1) last = await run(minute, 42)
+        expect(last.problems).toEqual([])
+        expect(titles()).toEqual([expect.stringMatching(/^🐌/)])
+        for (const minute of [MENDED + 12, MENDED + 13, MENDED + 14]) await run(minute, 1)
+        expect(titles()).toEqual([expect.stringMatching(/^🐌/), expect.stringMatching(/^✅/)])
+        expect((await state()).outbox).toEqual([])
+      },
+    )
+
+    test.each(answers)('%s while the trouble comes and goes: told once, as past', async (_, fault) => {
+      const { inbox, run, titles, state } = await open()
+      inbox.meet(fault, 1_000)
+      for (let minute = 0; minute < MENDED; minute += 1) await run(minute, minute < 10 ? 42 : 1)
+      inbox.recover()
+      for (let minute = MENDED; minute < MENDED + 12; minute += 1) await run(minute, 1)
+      expect(titles()).toEqual([expect.stringMatching(/^🕓/)])
+      expect((await state()).outbox).toEqual([])
+    })
+
+    test.each(answers)('%s with a fallback: told there, once, and its end', async (_, fault) => {
+      const fallback = await openInbox()
+      const { inbox, run } = await open({ NOTIFLY_FALLBACK_URL: fallback.url, NOTIFLY_FALLBACK_TOKEN: 'spare' })
+      inbox.meet(fault, 1_000)
+      for (let minute = 0; minute < 8; minute += 1) await run(minute, minute < 5 ? 42 : 1)
+      expect(fallback.received.map(({ priority }) => priority)).toEqual([8, 4])
+      expect(inbox.received).toEqual([])
+      await fallback.close()
+    })
+  })
+
+  test('case 324: away for ten hours while it fires: one message of then, no reminders afterwards, and one end', async () => {
+    const { inbox, run, titles } = await open({ WAITING_REPEAT: '1h' })
+    for (let minute = 0; minute <= 600; minute += 5) await run(minute, 42, NOBODY)
+    await run(605, 42)
+    expect(inbox.received).toHaveLength(1)
+    expect(inbox.received[0]?.message).toContain('As of 00:00 UTC')
+    for (const minute of [610, 615, 620]) await run(minute, 1)
+    expect(titles()).toEqual([expect.stringMatching(/^🐌/), expect.stringMatching(/^✅/)])
+    expect(inbox.received[1]?.message).toMatch(/lasted 10 h/)
+  })
+
+  test('case 324: ten incidents come and go while it answers 503: one message afterwards', async () => {
+    const { inbox, run, state } = await open({ VLLM_GAP_LIMIT: 'off' })
+    inbox.meet(status(503), 1_000)
+    let minute = 0
+    // An hour and a half apart: each is one of its own.
+    for (let times = 0; times < 10; times += 1) {
+      for (const waiting of [42, 42, 1, 1]) await run(minute++, waiting)
+      minute += 90
+    }
+    inbox.recover()
+    await run(minute, 1)
+    await run(minute + 1, 1)
+    expect(inbox.received).toHaveLength(1)
+    expect(inbox.received[0]?.message.match(/Lasted from/g)).toHaveLength(3)
+    expect(inbox.received[0]?.message).toContain('Happened 7 times between 04:42 UTC and 14:09 UTC')
+    expect((await state()).outbox).toEqual([])
+  })
+
+  test.each<[string, (push: Received) => unknown]>([
+    ['bearer', ({ headers }) => headers.authorization],
+    ['gotify', ({ headers }) => headers['x-gotify-key']],
+    ['query', ({ path }) => new URL(path, 'http://inbox').searchParams.get('token')],
+  ])('case 325: a line feed at the end of a secret and of the address is cut off: %s', async (auth, secretOf) => {
+    const first = await open()
+    const env = { NOTIFLY_AUTH: auth, NOTIFLY_TOKEN: 'TokenOfTest1\n', NOTIFLY_URL: `${first.inbox.url}\n` }
+    expect((await first.run(0, 42, { env })).result.pushes.delivered).toBe(1)
+    const [push] = first.inbox.received
+    expect(push && secretOf(push)).toBe(auth === 'bearer' ? 'Bearer TokenOfTest1' : 'TokenOfTest1')
   })
 
   test('Retry-After holds over the runs between, and not longer', async () => {

@@ -26,12 +26,11 @@ const START = Date.UTC(2026, 5, 1)
 
 /**
  * Whole runs in this process: a real server, a real inbox, the real network, a clock that moves while a run sleeps.
- * @param env what differs from one endpoint `a` and one push server.
+ * @param env what differs from one endpoint `a` and one push server. @param store memory unless told.
  */
-export async function openWatch(env: Record<string, string> = {}): Promise<Watch> {
+export async function openWatch(env: Record<string, string> = {}, store: Store = createMemoryStore()): Promise<Watch> {
   const inbox = await openInbox()
   const watched = await openWatched()
-  const store = createMemoryStore()
   const lines: string[] = []
   let serial = 0
   return {

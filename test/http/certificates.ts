@@ -9,8 +9,8 @@ export interface Certificates {
   ca: string
   server: { cert: string; key: string }
   client: { cert: string; key: string }
-  /** One more certificate of the CA. @param names `DNS:a,DNS:b`. */
-  issue(name: string, names: string): { cert: string; key: string }
+  /** One more certificate of the CA, for two days unless said. @param names `DNS:a,DNS:b`. */
+  issue(name: string, names: string, days?: number): { cert: string; key: string }
 }
 
 /** A CA of its own with a certificate for `localhost` and one for a client, made by openssl for one test. */
@@ -20,12 +20,12 @@ export function makeCertificates(): Certificates {
   const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'pipe', cwd: folder })
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
   openssl('req', '-x509', ...curve, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '2', '-subj', '/CN=Test CA')
-  const issue = (name: string, names: string) => {
+  const issue = (name: string, names: string, days = 2) => {
     openssl('req', ...curve, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${name}`)
     writeFileSync(at(`${name}.ext`), `subjectAltName=${names}\n`)
     openssl(
       ...['x509', '-req', '-in', `${name}.csr`, '-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial'],
-      ...['-out', `${name}.pem`, '-days', '2', '-extfile', `${name}.ext`],
+      ...['-out', `${name}.pem`, '-days', String(days), '-extfile', `${name}.ext`],
     )
     return { cert: at(`${name}.pem`), key: at(`${name}.key`) }
   }

@@ -3,6 +3,7 @@ import { compose } from '../../src/messages/compose.ts'
 import { bytesOf } from '../../src/messages/fit.ts'
 import { inner } from '../../src/messages/number-format.ts'
 import type { Language } from '../../src/model/config.ts'
+import { defined } from '../../src/model/defined.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import type { Notification } from '../../src/model/notification.ts'
 import { downNotification, MINUTE, NOW, queueNotification } from './notifications.ts'
@@ -335,13 +336,26 @@ test('trends are told while they are known and near', () => {
   expect(textOf(queueNotification({}, { numbers, waitingPerMinute: -0.01 }))).not.toContain('At this rate')
 })
 
+test('case 407: a speed, a time or a share over the window is told as that, never as now', () => {
+  const numbers = { waiting: 3, running: 0, queue_wait: 0.4, ttft_p99: 1.9, tokens_per_second: 53, failed_share: 0.1 }
+  const of = (window?: number) => textOf(queueNotification({ rule: 'itl' }, { numbers, ...defined({ window }) }))
+  const spoken = 'mean wait 400 ms, first token p99 1.9 s, 53 tok/s, 10 % failed.'
+  expect(of(300)).toContain(`\nNow: 3 waiting, 0 running. Last 5 min: ${spoken}\n`)
+  expect(of()).toContain(`\nNow: 3 waiting, 0 running. Lately: ${spoken}\n`)
+})
+
+test('case 407: at the end of an overload no speed is told that was counted while it lasted', () => {
+  const numbers = { waiting: 0, running: 0, tokens_per_second: 53 }
+  const over = (rule: 'waiting' | 'stalled' | 'throughput') =>
+    textOf(queueNotification({ rule, reason: 'resolved', ended: 'clear' }, { numbers, window: 300 }))
+  for (const rule of ['waiting', 'stalled'] as const) expect(over(rule)).not.toContain('tok/s')
+  expect(over('throughput')).toContain('Now: 0 waiting, 0 running. Last 5 min: 53 tok/s.')
+})
+
 test('of an engine that stands still, no speed of the time before is told as one of now', () => {
   const numbers = { waiting: 30, running: 16, kv_cache: 0.6, queue_wait: 0.01, ttft_p99: 0.1, tokens_per_second: 77 }
   for (const rule of ['waiting', 'stalled'] as const)
     expect(textOf(queueNotification({ rule }, { numbers, noProgress: true }))).toContain('\nNow: KV cache 60 %.\n')
-  expect(textOf(queueNotification({ rule: 'stalled', reason: 'resolved', ended: 'clear' }, { numbers }))).toContain(
-    '77 tok/s',
-  )
 })
 
 test('when a queue is short again, the waits of the window are not told as those of now', () => {
@@ -349,8 +363,8 @@ test('when a queue is short again, the waits of the window are not told as those
   const over = (rule: 'waiting' | 'queue_wait' | 'ttft') =>
     textOf(queueNotification({ rule, reason: 'resolved', ended: 'clear' }, { numbers }))
   expect(over('waiting')).toContain('Now: 0 waiting, 4 running.')
-  expect(over('queue_wait')).toContain('Now: 0 waiting, 4 running, mean wait 400 ms.')
-  expect(over('ttft')).toContain('Now: 0 waiting, 4 running, first token p99 1.9 s.')
+  expect(over('queue_wait')).toContain('Now: 0 waiting, 4 running. Lately: mean wait 400 ms.')
+  expect(over('ttft')).toContain('Now: 0 waiting, 4 running. Lately: first token p99 1.9 s.')
 })
 
 test('a message does not say both that the cache has room and that it is full soon', () => {

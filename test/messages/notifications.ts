@@ -121,6 +121,7 @@ const context = fc.record(
     noProgress: fc.boolean(),
     spark: fc.array(fc.option(number), { maxLength: 20 }),
     sparkMinutes: number,
+    window: number,
     kvPerMinute: number,
     waitingPerMinute: number,
     settings: fc.dictionary(

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { compose } from '../../src/messages/compose.ts'
 import type { Backend } from '../../src/model/backend.ts'
 import type { Config } from '../../src/model/config.ts'
 import type { Message } from '../../src/model/message.ts'
@@ -51,6 +52,39 @@ describe('case 327: a limit that is changed while it fires is judged at once', (
   test('raised, but still below the value: it goes on', () => {
     const runs = later(configOf('vllm', { WAITING_LIMIT: '30', WAITING_REPEAT: 'off' }))
     expect(told('vllm', runs).map(({ reason }) => reason)).toEqual(['fired'])
+  })
+})
+
+describe('case 328: a configuration that is changed while an alert fires', () => {
+  const queue = (minute: number) => vllm({ waiting: minute < 6 ? 40 : 1, running: 4, finished: 5 * minute })
+  const change = (to: Config) =>
+    Array.from({ length: 10 }, (_, minute) => ({
+      config: minute < 3 ? configOf('vllm') : to,
+      page: queue(minute),
+      minute,
+    }))
+  const said = (to: Config) =>
+    told('vllm', change(to)).map(({ at, endpoint, reason }) => `${at / MINUTE} ${endpoint} ${reason}`)
+
+  test('its rule is switched off: nothing more is told, no end either', () => {
+    expect(said(configOf('vllm', { WAITING_LIMIT: 'off', GROWTH_LIMIT: 'off' }))).toEqual(['0 a fired'])
+  })
+
+  test('its limit is lowered: no second beginning, one end', () => {
+    expect(said(configOf('vllm', { WAITING_LIMIT: '10' }))).toEqual(['0 a fired', '7 a resolved'])
+  })
+
+  test('its language: one end, whose rule is named in that language', () => {
+    const config = configOf('vllm', { ALERT_LANGUAGE: 'ru' })
+    const [, end, ...more] = told('vllm', change(config))
+    expect(more).toEqual([])
+    const body = end && compose([end], 'ru', { markdown: false, link: () => undefined, now: end.at }).body
+    expect(body).toContain('Алерт «Очередь инференса растёт» длился')
+  })
+
+  test('its endpoint is called otherwise: told once under the new name, and nothing of the old one', () => {
+    const to = configOf('vllm', { VLLM_ENDPOINTS: 'b=http://127.0.0.1:9009/a' })
+    expect(said(to)).toEqual(['0 a fired', '3 b fired', '7 b resolved'])
   })
 })
 

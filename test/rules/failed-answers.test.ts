@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { refusalOf } from '../../src/canary/refusal.ts'
 import { CATALOGUES } from '../../src/messages/compose.ts'
@@ -148,6 +150,50 @@ test('case 215: the line that makes a page too large is named, also over pieces'
   expect(todo({ kind: 'too-large', detail: 'one line of 2.0 MB: x' }, false)).toContain('One line')
   expect(todo({ kind: 'too-large' }, false)).toContain('multiplies series')
 })
+
+describe('case 231: llama.cpp says of itself what is wrong', () => {
+  const first = (status: number, detail: string) => {
+    const failed: Answer = { up: false, failure: { kind: 'http', status, detail } }
+    const runs = [0, 1, 2].map((minute) => ({ at: minute * 60_000, seen: () => failed }))
+    return playRuns(configOf('llamacpp'), runs).flatMap(messagesOf)[0]
+  }
+
+  test('501: its metrics are switched off, and how to switch them on', () => {
+    expect(first(501, 'This server does not support metrics endpoint.')?.body).toContain(
+      'Start the server with --metrics.',
+    )
+  })
+
+  test('503: it is there and loads, and is not to be restarted', () => {
+    const message = first(503, 'Loading model')
+    expect(message?.title).toContain('overloaded or loading (HTTP 503)')
+    expect(message?.body).toContain('do not restart it')
+  })
+})
+
+test('case 209: a cache that is full though nothing runs is told as not given back, and nothing is to be resized', () => {
+  const pages = Array.from({ length: 12 }, (_, minute) =>
+    vllm({ kv: minute < 5 ? 0.4 : 0.95, finished: 30, tokens: 900 }),
+  )
+  const runs = pages.map((page, minute) => ({ at: minute * 60_000, seen: () => page }))
+  const [message, ...more] = playRuns(configOf('vllm'), runs).flatMap(messagesOf)
+  expect(message?.body).toContain('though nothing runs: its blocks are not given back')
+  expect(message?.body).toContain('A restart frees them')
+  expect(message?.body).not.toMatch(/gpu_memory_utilization|max_num_seqs/)
+  expect(more).toEqual([])
+})
+
+const LITELLM = path.resolve('../shared/metrics/litellm-1.95-partial-datadog.prom')
+test.skipIf(!existsSync(LITELLM))(
+  "case 246: another gateway's page under `gateway` is blind at the second run, with what is missing (skipped: ../shared/metrics is not there)",
+  () => {
+    const body = readFileSync(LITELLM, 'utf8')
+    const runs = [0, 1, 2].map((minute) => ({ at: minute * 60_000, seen: () => body }))
+    const played = playRuns(configOf('gateway'), runs)
+    expect(played.map((run) => messagesOf(run).length)).toEqual([0, 1, 0])
+    expect(played.flatMap(messagesOf)[0]?.body).toMatch(/requests running|requests waiting/)
+  },
+)
 
 test.each([
   [['refused', 'refused', { status: 503 }], 'No usable answer 3 times in a row, the last time: '],

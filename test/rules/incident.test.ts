@@ -23,6 +23,7 @@ function walk(story: readonly Row[], flapsAt: number | 'off' = 3): Incident | un
     const ended = before.some((key) => !keys.includes(key)) ? ('clear' as const) : undefined
     const seen: Seen = {
       firing,
+      coming: [],
       ended,
       idle: false,
       verdict: undefined,
@@ -101,6 +102,29 @@ describe('one trouble is told as one', () => {
     walk([
       [0, 'waiting 8!', 'fired waiting 9'],
       [1, 'waiting 8!, stalled 9'],
+    ])
+  })
+
+  test('what only waits for its time counts at the first push, and is not told again when it fires', () => {
+    const soon = (priority: number, critical: boolean) => ({ coming: [{ priority, critical }] })
+    walk([
+      [0, 'growth 7', 'fired growth 8', soon(8, false)],
+      [3, 'stuck 8, growth 7'],
+      [4, '', 'resolved'],
+    ])
+    walk([
+      [0, 'waiting 8', 'fired waiting 9', soon(7, true)],
+      [5, 'waiting 8, kv_cache 7!'],
+      [6, 'waiting 8!, kv_cache 7!'],
+      [7, '', 'resolved'],
+    ])
+  })
+
+  test('what only waits for its time is no turn of an incident that is told already', () => {
+    walk([
+      [0, 'waiting 8', 'fired waiting 8'],
+      [1, 'waiting 8', undefined, { coming: [{ priority: 7, critical: true }] }],
+      [5, 'waiting 8, kv_cache 7!', 'worse kv_cache 9 critical'],
     ])
   })
 

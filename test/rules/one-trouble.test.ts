@@ -47,3 +47,16 @@ test('a queue that grows to 700, stays for five hours and drains: one push a ris
   expect(last).toContain('lasted 5 h 40 min, 700 waiting at most.')
   expect(last).toContain('Also: queue keeps growing')
 })
+
+test('a cache that is full to the critical limit when the queue is first told: one push, as critical, that names it', () => {
+  const pages = Array.from({ length: PAST + 30 }, (_, minute) => {
+    const since = Math.max(0, minute - PAST)
+    const full = since > 0 && { kv: 0.99, waiting: Math.min(80, 18 + 5 * since), preemptions: 30 * since }
+    return vllm({ running: 33, kv: 0.7, finished: 20 * minute, tokens: 45_000 * minute, ...full })
+  })
+  const runs = pages.map((page, minute) => ({ at: minute * MINUTE, seen: () => page }))
+  const [first, ...more] = playRuns(configOf('vllm'), runs).flatMap(messagesOf)
+  expect(`${first?.priority} ${first?.title}`).toBe('9 🐌 a: 23 waiting (limit 20)')
+  expect(first?.body).toContain('KV cache 99 % full (limit 90 %)')
+  expect(more).toEqual([])
+})

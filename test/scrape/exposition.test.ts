@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { TABLES } from '../../src/backends/backends.ts'
 import { createPageReader, MAX_LABEL_SETS, MAX_LINE } from '../../src/scrape/page-reader.ts'
 
-import { countsOf, pageOf } from './reading.ts'
+import { countsOf, pageOf, readingsOf } from './reading.ts'
 
 const WAITING = 'vllm:num_requests_waiting'
 const TTFT = 'vllm:time_to_first_token_seconds'
@@ -308,4 +308,33 @@ describe('what is kept', () => {
   ])('a body that is no exposition can be told by its first byte and its counts: %j', (body, firstByte, malformed) => {
     expect(pageOf('vllm', body)).toMatchObject({ firstByte, malformed, lines: malformed, sampleCount: 0 })
   })
+})
+
+test('case 223: 17,700 paths of a scanner as labels, with all that a label may hold, and the numbers are right', () => {
+  const odd = [
+    '\u0024{jndi:ldap://x}',
+    '../../etc/passwd',
+    'a\\"b',
+    '{c="d"}',
+    '\\"} 99',
+    'le=\\"+Inf\\"} 99',
+    '\u0000',
+    '\t',
+    '🐌',
+    '\\\\',
+    '\\n',
+  ]
+  const path = (i: number) => `/${i}/${odd[i % odd.length]}`
+  const counters = Array.from({ length: 17_700 }, (_, i) => `sglang:http_requests_total{path="${path(i)}"} ${i}\n`)
+  const buckets = Array.from(
+    { length: 9_000 },
+    (_, i) => `sglang:http_request_duration_seconds_bucket{path="${path(i)}",le="${i % 2 === 0 ? '1' : '+Inf'}"} 3\n`,
+  )
+  const labels = '{model_name="m"}'
+  const own = `sglang:num_queue_reqs${labels} 30\nsglang:num_running_reqs${labels} 4\nsglang:token_usage${labels} 0.5\n`
+  const body = `${counters.join('')}${buckets.join('')}${own}`
+  expect(Buffer.byteLength(body)).toBeGreaterThan(1_500_000)
+  const { gauges, malformed } = readingsOf('sglang', body)
+  expect(gauges).toMatchObject({ waiting: { value: 30 }, running: { value: 4 }, kv_cache: { value: 0.5 } })
+  expect(malformed).toBe(0)
 })

@@ -134,8 +134,9 @@ vllm:kv_cache_usage_perc{engine="1",model_name="m"} 0.97
   test('SGLang: a total by priority is used without its parts, parts without a total add up', () => {
     const part = (priority: string, value: number) =>
       `sglang:num_queue_reqs{model_name="m",priority="${priority}"} ${value}\n`
-    expect(readingsOf('sglang', part('', 9) + part('5', 6) + part('1', 3)).gauges.waiting).toEqual({ value: 9 })
-    expect(readingsOf('sglang', part('5', 6) + part('1', 3)).gauges.waiting).toEqual({ value: 9 })
+    const nine = { value: 9, byPart: { 'model m': 9, 'priority 5': 6, 'priority 1': 3 } }
+    expect(readingsOf('sglang', part('', 9) + part('5', 6) + part('1', 3)).gauges.waiting).toEqual(nine)
+    expect(readingsOf('sglang', part('5', 6) + part('1', 3)).gauges.waiting).toEqual(nine)
   })
 
   test('SGLang: the queues of grammars and of a prefill/decode split are part of the queue', () => {

@@ -5,12 +5,12 @@ import { createLog } from '../../src/log.ts'
 import { evaluate } from '../../src/rules/evaluate.ts'
 import { run } from '../../src/run.ts'
 import { settle } from '../../src/state/outbox.ts'
-import { readState } from '../../src/state/schema.ts'
+import { readState, writeState } from '../../src/state/schema.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { openInbox } from '../../tools/simulator/inbox.ts'
 import { openWatched } from '../faults/watched.ts'
 import { configOf, observationOf } from '../playing.ts'
-import { vllm } from '../stories/pages.ts'
+import { vllm, vllmHistogram } from '../stories/pages.ts'
 
 /** Written by version 0.1.0: `chat/a` was told as firing, `chat/b` fires and its notification still waits. */
 const OLD = readFileSync('test/state/state-v1.json', 'utf8')
@@ -125,6 +125,86 @@ describe('a state of version 2, from before there were incidents', () => {
       '3 chat/a resolved',
       '3 chat/b resolved',
       '3 chat/c resolved',
+    ])
+  })
+})
+
+describe('a state of version 3, which was stored at greater length', () => {
+  // Of chat/a the queue, its waits and the share in time were told. Of chat/b the queue waits to be told.
+  const text = readFileSync('test/state/state-v3.json', 'utf8')
+  const stored = JSON.parse(text)
+  const config = configOf('vllm', {
+    VLLM_ENDPOINTS: 'chat/a=http://10.0.0.5:8000 chat/b=http://10.0.0.6:8000',
+    SLO_TTFT: '2s',
+  })
+  /** Of chat/a 120 requests were late. */
+  const times = (all: number, late: number) =>
+    Object.assign(
+      {},
+      ...['request_queue_time_seconds', 'e2e_request_latency_seconds', 'time_to_first_token_seconds'].map((name) =>
+        vllmHistogram(name, { 0.3: all - late, 5: all - late, 10: all, '+Inf': all }, 0.1 * (all - late) + 8 * late),
+      ),
+    )
+  const read = () => {
+    const state = readState(text)
+    if (state.kind !== 'state') throw new Error(JSON.stringify(state))
+    return state.state
+  }
+
+  test('is read whole: times, alerts, baselines, slots and bounds', () => {
+    const { endpoints, outbox } = read()
+    const [before, after] = [stored.endpoints['chat/a'], endpoints['chat/a']]
+    expect(after?.history?.times).toEqual(before.history.times)
+    expect(after?.slo).toEqual(before.slo)
+    const [since, lasts, ...values] = before.baselines.arrivals
+    expect(after?.baselines.arrivals).toEqual({ since, at: since + lasts, values })
+    const { goodAt, alerts } = before
+    const usual = { clearRuns: 0, seenAt: goodAt }
+    for (const [key, alert] of Object.entries<Record<string, unknown>>(alerts))
+      expect(after?.alerts[key]).toEqual({ ...usual, firedAt: alert.activeAt, ...alert })
+    const [bounds] = Object.values(before.history.histograms.ttft).map((one) => (one as { bounds: number[] }).bounds)
+    expect(Object.values(after?.history?.histograms.ttft ?? {}).map((one) => one.bounds)).toEqual([bounds])
+    expect(outbox.map(({ notification: { endpoint, reason } }) => `${endpoint} ${reason}`)).toEqual(['chat/b fired'])
+  })
+
+  test('is written shorter, and read as the same again', () => {
+    const written = writeState(read())
+    expect(Buffer.byteLength(written)).toBeLessThan(0.95 * Buffer.byteLength(JSON.stringify(stored)))
+    expect(readState(written)).toEqual({ kind: 'state', state: read() })
+  })
+
+  test('is continued without a second push, what waited is told, and each end once', () => {
+    let state = read()
+    const { ranAt = 0 } = state
+    const told: string[] = []
+    for (const [minute, waiting] of [50, 50, ...Array<number>(18).fill(3)].entries()) {
+      const now = ranAt + (minute + 1) * MINUTE
+      const finished = 6_000 + 60 * minute
+      const page = (late: number) =>
+        vllm({
+          waiting,
+          running: 8,
+          kv: 0.4,
+          finished,
+          tokens: 150 * finished,
+          prompt: 334 * finished,
+          more: times(finished, late),
+        })
+      const observations = config.endpoints.map((endpoint) =>
+        observationOf('vllm', endpoint, page(endpoint.name === 'chat/a' ? 120 : 0), now),
+      )
+      const { state: next } = evaluate(state, observations, config, now)
+      told.push(
+        ...next.outbox.map(({ notification: { endpoint, rule, reason } }) => `${minute} ${endpoint} ${rule} ${reason}`),
+      )
+      const delivered = next.outbox.map(({ notification: { id } }) => ({ id, kind: 'delivered' as const }))
+      state = settle(next, delivered, now, 'run')
+    }
+    expect(told).toEqual([
+      '0 chat/b waiting fired',
+      '3 chat/b waiting resolved',
+      '5 chat/a waiting resolved',
+      '5 chat/a slo resolved',
     ])
   })
 })

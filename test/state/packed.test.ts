@@ -5,12 +5,15 @@ import { busyEngine } from '../stories/busy-engine.ts'
 
 const MINUTE = 60_000
 
-function statesOf(minutes: number, badFrom: number, perMinute: number): State[] {
+/** With every rule that is off by default. */
+const ALL = { SLO_TTFT: '2s', QUEUE_TAIL_LIMIT: '5s', E2E_LIMIT: '60s', ITL_LIMIT: '200ms', INFLIGHT_LIMIT: '1100' }
+
+function statesOf(minutes: number, badFrom: number, perMinute: number, env: Record<string, string> = {}): State[] {
   const runs = [...busyEngine({ minutes, badFrom, perMinute })].map((page, minute) => ({
     at: minute * MINUTE,
     seen: () => page,
   }))
-  return playRuns(configOf('vllm'), runs).map(({ evaluation }) => evaluation.state)
+  return playRuns(configOf('vllm', env), runs).map(({ evaluation }) => evaluation.state)
 }
 
 /** Bytes of the one endpoint, as it is stored. */
@@ -20,17 +23,31 @@ function sizeOf(state: State): number {
 }
 
 test('what is stored is read as it was, in peace and in trouble', () => {
-  for (const state of statesOf(90, 75, 300).filter((_, minute) => minute % 5 === 0)) {
+  for (const state of statesOf(90, 75, 300, ALL).filter((_, minute) => minute % 5 === 0)) {
     expect(readState(writeState(state))).toEqual({ kind: 'state', state: JSON.parse(JSON.stringify(state)) })
   }
 })
 
-test.each([3, 300])('one busy engine with %d requests a minute takes less than 8 KiB, also in trouble', (perMinute) => {
-  const states = statesOf(210, 190, perMinute)
-  const firing = Object.keys(states.at(-1)?.endpoints.a?.alerts ?? {})
-  expect(firing.length).toBeGreaterThanOrEqual(6)
-  expect(Math.max(...states.map(sizeOf))).toBeLessThan(8 * 1_024)
-})
+/** So that every bin of running requests gets a past, as after a day of all loads. */
+function withAllLoads(page: string, minute: number): string {
+  return page.replace(
+    /(num_requests_running\{.*\}) \d+/,
+    (_, name) => `${name} ${Math.round(2 ** ((minute * 7) % 11))}`,
+  )
+}
+
+test.each([3, 300, 1_000])(
+  'one busy engine with %d requests a minute, every rule and a past at every load takes less than 8 KiB, also in trouble',
+  (perMinute) => {
+    const pages = [...busyEngine({ minutes: 260, badFrom: 230, perMinute })].map(withAllLoads)
+    const runs = pages.map((page, minute) => ({ at: minute * MINUTE, seen: () => page }))
+    const states = playRuns(configOf('vllm', ALL), runs).map(({ evaluation }) => evaluation.state)
+    const { alerts = {}, baselines = {} } = states.at(-1)?.endpoints.a ?? {}
+    expect(Object.keys(alerts).length).toBeGreaterThanOrEqual(9)
+    expect(Object.keys(baselines).length).toBeGreaterThanOrEqual(18)
+    expect(Math.max(...states.map(sizeOf))).toBeLessThan(8 * 1_024)
+  },
+)
 
 test('label sets that are odd come back as they were', () => {
   const [state] = statesOf(3, 3, 30).slice(-1)
@@ -46,6 +63,8 @@ test('label sets that are odd come back as they were', () => {
 
 test.each<[string, (endpoint: Record<string, unknown>) => unknown]>([
   ['a label that is not in the list', (endpoint) => ({ ...endpoint, labels: [] })],
+  ['bounds that are not in the list', (endpoint) => ({ ...endpoint, bounds: [] })],
+  ['an alert of another form', (endpoint) => ({ ...endpoint, alerts: { waiting: { phase: 'firing' } } })],
   ['no list of runs', (endpoint) => ({ ...endpoint, recent: null })],
   [
     'a counter without a value',

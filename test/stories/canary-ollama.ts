@@ -136,6 +136,23 @@ const FALLEN_BACK: BundleStory[] = [
 
 const REFUSED: BundleStory[] = [
   {
+    name: 'case 239: a runner that no longer fits into the memory, and one that stopped: down after three, with its words',
+    backend: 'ollama',
+    env: WATCHED,
+    runs: [
+      ...during(0, 1, after({})),
+      ...during(2, 4, says(500, 'model requires more system memory (9.8 GiB) than is available (3.1 GiB)')),
+      ...during(5, 6, after({})),
+      ...during(7, 9, says(500, 'model runner has unexpectedly stopped, this may be due to resource limitations')),
+    ],
+    pushes: [
+      [4, 'fired', 'down'],
+      [6, 'resolved', 'down'],
+      [9, 'fired', 'down'],
+    ],
+    says: ['requires more system memory'],
+  },
+  {
     name: 'case 54: 503 in 40 ms fires busy at once, not down, and is over when it answers',
     backend: 'ollama',
     env: WATCHED,

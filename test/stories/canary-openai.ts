@@ -1,10 +1,22 @@
 import { page } from './pages.ts'
 import { type BundleStory, during, type Reply, type Routes } from './story.ts'
 
+function chunk(delta: object, finish: string | null = null): string {
+  const choices = [{ index: 0, delta, finish_reason: finish }]
+  return `data: ${JSON.stringify({ object: 'chat.completion.chunk', model: 'm', choices })}\n\n`
+}
+
+/** A stream of these events. */
+function events(...bodies: readonly string[]): Reply {
+  return { ms: 200, type: 'text/event-stream', body: bodies.join('') }
+}
+
+const ROLE = chunk({ role: 'assistant', content: '' })
+const DONE = 'data: [DONE]\n\n'
+const broken = (message: string) => events(ROLE, `data: ${JSON.stringify({ error: { message, code: 500 } })}\n\n`)
+
 /** A chat completion of one token that comes after so many milliseconds; `parked`: with comment lines before it. */
 function streamed(ttft: number, { parked = false } = {}): Reply {
-  const chunk = (delta: object, finish: string | null = null) =>
-    `data: ${JSON.stringify({ object: 'chat.completion.chunk', model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
   const body = [
     parked ? ': keep-alive\n\n'.repeat(5) : '',
     chunk({ role: 'assistant', content: '' }),
@@ -126,6 +138,44 @@ export const OPENAI_STORIES: readonly BundleStory[] = [
       [5, 'resolved', 'busy'],
     ],
     says: ['Too many requests'],
+  },
+  {
+    name: 'case 244: the one token is swallowed: no text, null, or reasoning alone: it answers, and nothing is told',
+    backend: 'openai',
+    env: WATCHED,
+    runs: [
+      ...during(0, 3, server(events(ROLE, chunk({}, 'length'), DONE))),
+      ...during(
+        4,
+        7,
+        server(events(chunk({ role: 'assistant', content: null }), chunk({ content: null }, 'length'), DONE)),
+      ),
+      ...during(8, 11, server(events(ROLE, chunk({ reasoning: 'Th' }), chunk({}, 'length'), DONE))),
+      ...during(12, 15, server(events(ROLE, chunk({ reasoning_content: 'Th' }), chunk({}, 'length'), DONE))),
+    ],
+    pushes: [],
+  },
+  {
+    name: 'case 245: an error of the parser inside the stream: down after three, with its words',
+    backend: 'openai',
+    env: WATCHED,
+    runs: [
+      { minute: 0, ...server(streamed(100)) },
+      ...during(1, 4, server(broken('list index out of range in tool parser'))),
+    ],
+    pushes: [[3, 'fired', 'down']],
+    says: ['list index out of range in tool parser'],
+  },
+  {
+    name: 'case 245: a dead engine behind an API that lives: down after three, with its words',
+    backend: 'openai',
+    env: WATCHED,
+    runs: [
+      { minute: 0, ...server(streamed(100)) },
+      ...during(1, 4, refuses(500, { message: 'EngineCore encountered an issue', type: 'InternalServerError' })),
+    ],
+    pushes: [[3, 'fired', 'down']],
+    says: ['HTTP 500', 'EngineCore encountered an issue'],
   },
   {
     name: 'nobody behind the proxy is no full queue: down after three',

@@ -24,6 +24,11 @@ function thenNothingFinishes(tokens: number): Story['runs'] {
   ]
 }
 
+/** So many minutes after long prompts have filled the cache. */
+function filled(since: number) {
+  return { waiting: Math.min(80, 18 + 5 * since), finished: 20 * PEACE + 18 * since, preemptions: 30 * since }
+}
+
 function llama(m: number, ended: number): string {
   return page({
     'llamacpp:requests_processing': 1,
@@ -33,6 +38,16 @@ function llama(m: number, ended: number): string {
     'llamacpp:tokens_predicted_seconds_total': 60 * ended,
     'llamacpp:prompt_tokens_total': 100 * ended,
     'llamacpp:prompt_seconds_total': ended,
+  })
+}
+
+/** TGI with two requests in its batch. @param moved minutes that it has worked. */
+function tgi({ queue, moved }: { queue: number; moved: number }): string {
+  return page({
+    tgi_queue_size: queue,
+    tgi_batch_current_size: 2,
+    tgi_request_success: 40 * moved,
+    tgi_batch_inference_count: 900 * moved,
   })
 }
 
@@ -77,7 +92,7 @@ const failing: readonly Served[] = [
 /** Public incidents that were told right, or are now, with their numbers as far as they are known. */
 export const REPORTED_STORIES: readonly Story[] = [
   {
-    name: 'one crawling request holds the cache and 14 wait for an hour: told within ten minutes, and as a queue that stands still soon after',
+    name: 'case 202: one crawling request holds the cache and 14 wait for an hour: told within ten minutes, once',
     backend: 'vllm',
     runs: [
       ...from(0, PEACE, (m) => vllm({ running: 1, finished: 2 * m, tokens: 2_400 * m, kv: 0.3 })),
@@ -91,13 +106,19 @@ export const REPORTED_STORIES: readonly Story[] = [
         }),
       ),
     ],
-    pushes: [
-      [98, 'fired', 'throughput'],
-      [101, 'worse', 'stuck'],
-    ],
+    pushes: [[98, 'fired', 'throughput']],
   },
   {
-    name: 'a cache that is full though nothing runs, and then four requests that wait for it',
+    name: 'case 210: long prompts fill the cache and the queue grows for half an hour: told once',
+    backend: 'vllm',
+    runs: [
+      ...from(0, PEACE, (m) => vllm({ running: 33, kv: 0.7, finished: 20 * m, tokens: 45_000 * m })),
+      ...from(PEACE + 1, PEACE + 60, (m) => vllm({ running: 33, kv: 0.99, tokens: 45_000 * m, ...filled(m - PEACE) })),
+    ],
+    pushes: [[91, 'fired', 'waiting']],
+  },
+  {
+    name: 'case 209: a cache that is full though nothing runs, and then four requests that wait for it',
     backend: 'vllm',
     runs: [
       ...from(0, 5, (m) => vllm({ ...working(m), kv: 0.4 })),
@@ -110,13 +131,13 @@ export const REPORTED_STORIES: readonly Story[] = [
     ],
   },
   {
-    name: 'late answers, and then none for 44 minutes while tokens come: no end, and a queue that stands still',
+    name: 'case 217: late answers, and then none for 44 minutes while tokens come: no end, and a queue that stands still',
     backend: 'vllm',
     runs: thenNothingFinishes(2_700),
     pushes: [[6, 'fired', 'ttft']],
   },
   {
-    name: 'late answers, and then neither answers nor tokens: no end, and stalled',
+    name: 'case 217: late answers, and then neither answers nor tokens: no end, and stalled',
     backend: 'vllm',
     runs: thenNothingFinishes(0),
     pushes: [
@@ -125,25 +146,44 @@ export const REPORTED_STORIES: readonly Story[] = [
     ],
   },
   {
-    name: 'a queue that stands in the KV transfer of a decode node counts once',
+    name: 'case 225: a queue that stands in the KV transfer of a decode node counts once',
     backend: 'sglang',
     runs: [...from(0, 1, (m) => decodeNode(m, 0)), ...from(2, 5, (m) => decodeNode(m, 124))],
     pushes: [[2, 'fired', 'waiting']],
   },
   {
-    name: 'an answer of a quarter of an hour is no standstill',
+    name: 'case 232: a queue that rises and never falls while the batch stands: stalled, once',
+    backend: 'tgi',
+    runs: [...from(0, 4, (m) => tgi({ queue: 0, moved: m })), ...from(5, 40, (m) => tgi({ queue: m - 4, moved: 4 }))],
+    pushes: [[6, 'fired', 'stalled']],
+  },
+  {
+    name: 'case 411: 25 wait, told; an hour later 900: told once more, as worse',
+    backend: 'vllm',
+    runs: [
+      ...from(0, 5, (m) => vllm(working(m))),
+      ...from(6, 65, (m) => vllm({ ...working(m), waiting: 25 })),
+      ...from(66, 80, (m) => vllm({ ...working(m), waiting: 900 })),
+    ],
+    pushes: [
+      [6, 'fired', 'waiting'],
+      [66, 'worse', 'waiting'],
+    ],
+  },
+  {
+    name: 'case 226: an answer of a quarter of an hour is no standstill',
     backend: 'llamacpp',
     runs: [...from(0, 70, (m) => llama(m, m)), ...from(71, 86, (m) => llama(m, 70))],
     pushes: [],
   },
   {
-    name: 'a killed job leaves its code on eight GPUs: one push, and none again',
+    name: 'case 237: a killed job leaves its code on eight GPUs: one push, and none again',
     backend: 'dcgm',
     runs: [...from(0, 2, () => gpus(0)), ...from(3, 600, () => gpus(45))],
     pushes: [[3, 'fired', 'gpu_xid']],
   },
   {
-    name: 'a failure that changes its kind is one outage, with one end',
+    name: 'case 329: a failure that changes its kind is one outage, with one end',
     backend: 'vllm',
     runs: [
       ...from(0, 2, (m) => vllm(working(m))),

@@ -11,8 +11,9 @@ import { play } from '../playing.ts'
 
 /** Settings that each server has; a setting of one may not be told to the owner of another. */
 const SETTINGS: Partial<Record<Backend, RegExp>> = {
-  vllm: /max[-_]num[-_]seqs|gpu[-_]memory[-_]utilization|kv-cache-memory-bytes|enable[-_]prefix[-_]caching|--disable-log-stats/,
-  sglang: /--mem-fraction-static|--max-running-requests|--schedule-conservativeness|--enable-metrics/,
+  vllm: /max[-_]num[-_]seqs|gpu[-_]memory[-_]utilization|kv-cache-memory-bytes|enable[-_]prefix[-_]caching|--disable-log-stats|--kv-offloading-size|--max-num-queued-reqs|--speculative-config/,
+  sglang:
+    /--mem-fraction-static|--max-running-requests|--schedule-conservativeness|--enable-metrics|--enable-hierarchical-cache|--max-queued-requests|--speculative-algorithm/,
   tgi: /--max-batch-total-tokens/,
   tei: /--max-batch-tokens/,
   llamacpp: /--parallel|--ctx-size|--metrics/,
@@ -40,6 +41,7 @@ function textsFor(backend: Backend): string[] {
         factOf(backend, rule, {
           ...(kind ? { verdict: { kind } } : {}),
           numbers: kv === undefined ? {} : { kv_cache: kv },
+          version: '99.0',
         }),
         {
           ...factOf(backend, rule, { settings: { gpu_memory_utilization: '0.96' }, canary: { status: 'other-model' } }),

@@ -116,6 +116,13 @@ const EXPLAINED: readonly [name: string, rule: Notification['rule'], verdict: Ve
     'token_time',
     { kind: 'draft', accepted: 0.21, usuallyAccepted: 0.62, timePerToken: 1.9 },
   ],
+  ['one model came more', 'waiting', { ...loadGrew, grown: { part: 'model sql-lora', share: 0.7, usual: 0.2 } }],
+  ['a priority class came more', 'waiting', { ...loadGrew, grown: { part: 'priority 5', share: 0.8, usual: 0.3 } }],
+  [
+    'one model got heavier',
+    'queue_wait',
+    { kind: 'heavier', promptTokens: 8, grown: { part: 'model summaries', share: 0.6, usual: 0.1 } },
+  ],
   ['the engine sleeps', 'waiting', { kind: 'asleep', waiting: 28 }],
   ['deferred', 'queue_wait', { kind: 'deferred', waiting: 32, deferred: 30 }],
   ['restarted', 'waiting', { kind: 'restarted' }],
@@ -172,6 +179,11 @@ export function serversAdvice(): Sample[] {
     name: `${backend}: ${rule}`,
     notifications: [notification(rule, { ...more, context: context({ backend, ...of }) })],
   })
+  const spelt = (backend: 'vllm' | 'sglang', version: string) => ({
+    ...one(backend, 'kv_cache', { value: 0.96 }, { verdict: { kind: 'cache-full', preemptions: 6 }, version }),
+    name: `${backend} ${version}: kv_cache`,
+  })
+  const at = (days: number) => SAMPLE_NOW + days * 86_400_000
   const engines = ['tgi', 'llamacpp', 'trtllm', 'lmdeploy', 'mistralrs', 'triton'] as const
   const gateways = ['dynamo', 'epp', 'litellm', 'router', 'genai', 'ray-serve'] as const
   const roomy = { numbers: { waiting: 42, kv_cache: 0.5 }, verdict: loadGrew }
@@ -185,12 +197,17 @@ export function serversAdvice(): Sample[] {
     one('openai', 'blind', { modelMissing: 'qwen3-8b' }, {}),
     one('vllm', 'kv_cache', { value: 0.95 }, { numbers: { running: 0, kv_cache: 0.95 } }),
     one('vllm', 'kv_cache', { value: 0.95 }, { settings: { kv_cache_memory_bytes: '20000000000' } }),
+    ...['0.7.3', '0.11.2', '0.30.0'].map((version) => spelt('vllm', version)),
+    ...['0.4.1', '0.5.9'].map((version) => spelt('sglang', version)),
+    one('vllm', 'token_time', { value: 1.9 }, { verdict: { kind: 'draft', timePerToken: 1.9 }, version: '0.30.0' }),
     one('vllm', 'restarts', { value: 4, alternates: true }, {}),
     one('ollama', 'canary', { value: 7 }, { canary: { status: 'not-loaded' } }),
     one('ollama', 'canary', { value: 7 }, { canary: { status: 'skipped' } }),
     ...(['idle', 'over-budget', 'backing-off'] as const).map((status) =>
       one('ollama', 'canary', { value: 7 }, { canary: { status } }),
     ),
+    one('vllm', 'tls_expiry', { value: 9.4, limit: 14, certificateEnds: at(9.4) }, {}),
+    one('vllm', 'tls_expiry', { value: 1.2, limit: 14, certificateEnds: at(1.2) }, {}),
     one('openai', 'canary_rate', { value: 0.5 }, {}),
     one('dcgm', 'gpu_temperature', { value: 90, subject: 'GPU-1' }, {}),
     one('dcgm', 'gpu_memory', { reason: 'resolved', ...begun, peak: 0.97, subject: 'GPU-1' }, { numbers: {} }),

@@ -70,6 +70,8 @@ alert is an incident of its own.
 | comes and goes | silent, but for a turn for the worse. After an hour without a break: one push with how often and how long; then open | silent. After an hour of calm: one push with how often and how long; then over |
 
 - A first push beyond the critical limit has priority 9 at once. \`<RULE>_CRITICAL\` sets it, \`off\` switches it off.
+- The first push is also as urgent as what is about to fire: a value beyond its critical limit whose time is not full yet, and
+  a queue that has stood still for half of the limit of \`stuck\`. So a full cache beside a queue is one push, not two.
 - \`FLAPS\` says which beginning is told as "comes and goes"; \`off\`: each beginning and end is told.
 - The end is told only of what was told. An incident that came and went while the push server was away is told once,
   late; one that did so again and again, from the fourth time on as one.

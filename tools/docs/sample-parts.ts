@@ -22,6 +22,7 @@ export function context(over: Partial<AlertContext> = {}): AlertContext {
     of: 3,
     spark: SPARK,
     sparkMinutes: 15,
+    window: 300,
     ...over,
   }
 }

@@ -885,6 +885,17 @@ function lives(): Sample[] {
       notifications: [ofWatcher('gap', { subject: 'vllm', gap: { length: 47 * MINUTE, interval: MINUTE } })],
     },
     {
+      name: 'the certificate of a push server ends',
+      notifications: [
+        ofWatcher('tls_expiry', {
+          subject: 'team',
+          value: 9.4,
+          limit: 14,
+          certificateEnds: SAMPLE_NOW + 9.4 * 24 * 60 * MINUTE,
+        }),
+      ],
+    },
+    {
       name: 'silenced',
       notifications: [
         ofWatcher('silence', {

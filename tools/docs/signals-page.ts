@@ -1,5 +1,6 @@
 import { TABLES } from '../../src/backends/backends.ts'
-import type { Alias, BackendTable, SignalRow } from '../../src/model/backend.ts'
+import { lifeOf } from '../../src/backends/lives.ts'
+import type { Alias, BackendTable, Flag, FlagUse, Life, SignalRow } from '../../src/model/backend.ts'
 import { SIGNALS, type Signal } from '../../src/model/signals.ts'
 
 /** The page `docs/signals.md`: which series feeds which signal on which server. */
@@ -13,7 +14,8 @@ const INTRODUCTION = `# Signals
 This page is made from the code (\`tools/docs/signals-page.ts\`); a test compares them. One name and one unit for all backends.
 Names stand newest first: the first one present on a page wins, they are never added together. Over engines, ranks and
 models of one endpoint requests, counters and buckets add up, shares take the maximum. A signal marked **core** makes the
-endpoint \`blind\` when it is missing.
+endpoint \`blind\` when it is missing. The last column names the versions of a series that not all of them have: the oldest
+that is known to have it, and the first without it; for llama.cpp, whose releases are numbered builds, the date.
 `
 
 function meanings(): string {
@@ -24,11 +26,41 @@ function meanings(): string {
 }
 
 function tableOf(table: BackendTable): string {
-  const rows = Object.entries(table.signals).map(
-    ([signal, row]) => `| \`${signal}\`${row.core ? ' **core**' : ''} | ${seriesOf(signal as Signal, row)} |`,
+  const rows = Object.entries(table.signals).map(([signal, row]) => {
+    const name = `\`${signal}\`${row.core ? ' **core**' : ''}`
+    return `| ${name} | ${seriesOf(signal as Signal, row)} |${table.lives ? ` ${livesOf(row, table)} |` : ''}`
+  })
+  const last = table.lives ? [' from which version |', ' --- |'] : ['', '']
+  const text = [`| signal | series |${last[0]}`, `| --- | --- |${last[1]}`, ...rows].join('\n')
+  const blind = table.oneCoreIsEnough ? ['Blind only when none of the core signals is there.'] : []
+  return [text, ...blind, ...flagsOf(table)].join('\n\n')
+}
+
+/** Each name once, without the prefixes under which it may stand. */
+function livesOf({ from }: SignalRow, table: BackendTable): string {
+  const lives = Object.entries(table.lives ?? {}).filter(([, life]) =>
+    from.some(({ name }) => lifeOf(name, table) === life),
   )
-  const text = ['| signal | series |', '| --- | --- |', ...rows].join('\n')
-  return table.oneCoreIsEnough ? `${text}\n\nBlind only when none of the core signals is there.` : text
+  return lives.length === 0 ? 'all' : lives.map(([name, life]) => `\`${name}\` ${spanOf(life)}`).join(', ')
+}
+
+function spanOf({ since, until }: Life): string {
+  return [since && `from ${since}`, until && `before ${until}`].filter(Boolean).join(', ')
+}
+
+const USES: Record<FlagUse, string> = {
+  offload: 'keep dropped KV blocks in CPU memory',
+  'queue-cap': 'refuse what would wait too long',
+  draft: 'speculative decoding',
+}
+
+function flagsOf({ flags, called }: BackendTable): string[] {
+  if (!flags) return []
+  const rows = (Object.entries(flags) as [FlagUse, readonly Flag[]][]).flatMap(([use, spellings]) =>
+    spellings.map((flag) => `| ${USES[use]} | \`${flag.name}\` | ${spanOf(flag)} |`),
+  )
+  const intro = `What advice names where the version of ${called} is known. A run asks for it only when it tells something that this would make clearer, at most once a day and after each restart.`
+  return [intro, ['| to | setting | from which version |', '| --- | --- | --- |', ...rows].join('\n')]
 }
 
 function seriesOf(signal: Signal, row: SignalRow): string {

@@ -31,6 +31,8 @@ export interface Inbox {
   attempts(): number
   /** The next `times` requests meet this fault; once, when it is not said. */
   meet(fault: InboxFault, times?: number): void
+  /** Takes messages again, whatever faults were still to be met. */
+  recover(): void
   close(): Promise<void>
 }
 
@@ -67,6 +69,9 @@ export async function openInbox(port = 0, onTaken: (push: Received) => void = ()
     attempts: () => attempts,
     meet(fault, times = 1) {
       for (let time = 0; time < times; time += 1) faults.push(fault)
+    },
+    recover() {
+      faults.length = 0
     },
     close: server.close,
   }

@@ -1,3 +1,4 @@
+import type { SpeltFlag } from '../../verdict/flags.ts'
 import type { Catalogue } from '../texts.ts'
 import { whatHolds } from './engine-rules.ts'
 import { faultRulesEn } from './fault-rules.ts'
@@ -8,13 +9,20 @@ import { xidRemedy } from './xids.ts'
 
 const LONGER = { prompts: 'long prompts', answers: 'long answers', both: 'long prompts and answers' }
 
+/** ` Or let it refuse what it cannot serve soon: --max-num-queued-reqs (vLLM 0.30.0).` */
+function also(what: string, flag: SpeltFlag | undefined): string {
+  return flag === undefined ? '' : ` ${what}: ${flag.name} (${flag.server}).`
+}
+const OFFLOAD = 'What it drops can be kept in CPU memory'
+
 /** `; it holds 445 k tokens`. */
 function holds(tokens: number | undefined): string {
   return tokens === undefined ? '' : ` (it holds ${n.large(tokens)} tokens)`
 }
 
 export const adviceEn: Catalogue['advice'] = {
-  'more-replicas': () => 'Add a replica or rate-limit at the gateway.',
+  'more-replicas': ({ flag }) =>
+    `Add a replica or rate-limit at the gateway.${also('The server can refuse early by itself', flag)}`,
   'look-which': () =>
     'If traffic is up, add a replica or rate-limit at the gateway; if not, check the GPU (nvidia-smi) and the server log.',
   'shorter-requests': ({ what }) => `Limit ${LONGER[what]} at the gateway, or give them a replica of their own.`,
@@ -24,8 +32,8 @@ export const adviceEn: Catalogue['advice'] = {
   'spread-replicas': () =>
     'Look at the routing in front (sticky sessions, prefix routing, a stale list of replicas): there is room on the others.',
   'kv-transfer': faultRulesEn.transfer.todo,
-  'draft-fits': () =>
-    'Did model, draft or the kind of prompts change? Where the draft no longer fits, it is faster without speculative decoding.',
+  'draft-fits': ({ flag }) =>
+    `Did model, draft or the kind of prompts change? Where the draft no longer fits, it is faster without speculative decoding${flag === undefined ? '' : ` (${flag.name} of ${flag.server})`}.`,
   wake: () => whatHolds('asleep'),
   deferred: () => whatHolds('deferred'),
   'gpu-gone': hardwareRulesEn.gpu_lost.todo,
@@ -43,10 +51,10 @@ export const adviceEn: Catalogue['advice'] = {
     'Take this replica out of rotation, then look at its GPU (nvidia-smi: clocks, temperature) and restart it.',
   'read-log': () => 'Read the server log: out of memory and failed model loads show up there first.',
   'vllm-more-at-once': ({ kv }) => `KV cache is ${n.percent(kv)} full: max_num_seqs can be raised.`,
-  'vllm-more-cache': ({ utilisation, tokens }) =>
-    `Raise gpu_memory_utilization${utilisation === undefined ? '' : ` (now ${utilisation})`} or lower max_num_seqs: the KV cache is too small for what runs${holds(tokens)}.`,
-  'vllm-less-at-once': ({ utilisation, tokens }) =>
-    `Lower max_num_seqs: the KV cache is too small for what runs${holds(tokens)}, and gpu_memory_utilization${utilisation === undefined ? '' : ` (${utilisation})`} leaves nothing to raise.`,
+  'vllm-more-cache': ({ utilisation, tokens, flag }) =>
+    `Raise gpu_memory_utilization${utilisation === undefined ? '' : ` (now ${utilisation})`} or lower max_num_seqs: the KV cache is too small for what runs${holds(tokens)}.${also(OFFLOAD, flag)}`,
+  'vllm-less-at-once': ({ utilisation, tokens, flag }) =>
+    `Lower max_num_seqs: the KV cache is too small for what runs${holds(tokens)}, and gpu_memory_utilization${utilisation === undefined ? '' : ` (${utilisation})`} leaves nothing to raise.${also(OFFLOAD, flag)}`,
   'vllm-fixed-cache': ({ bytes }) =>
     `Raise --kv-cache-memory-bytes (now ${n.count(bytes / 2 ** 30)} GiB; while it is set, --gpu-memory-utilization counts for nothing) or lower --max-num-seqs.`,
   'vllm-prefix-caching-off': ({ engine }) => {
@@ -58,7 +66,8 @@ export const adviceEn: Catalogue['advice'] = {
   },
   'sglang-more-at-once': ({ kv }) =>
     `KV pool is ${n.percent(kv)} full: --max-running-requests can be raised, --schedule-conservativeness lowered.`,
-  'sglang-more-cache': () => 'Raise --mem-fraction-static a little or lower --max-running-requests.',
+  'sglang-more-cache': ({ flag }) =>
+    `Raise --mem-fraction-static a little or lower --max-running-requests.${also(OFFLOAD, flag)}`,
   'tgi-more-at-once': () => 'If GPU memory has room, --max-batch-total-tokens can be raised.',
   'tei-more-at-once': () => 'If GPU memory has room, --max-batch-tokens can be raised.',
   'llamacpp-more-at-once': () =>

@@ -1,5 +1,5 @@
 import type { Catalogue } from '../texts.ts'
-import { atLeast, limit, n } from './phrases.ts'
+import { atLeast, days, limit, n } from './phrases.ts'
 
 /** What stands in the title behind the endpoint: the figure first. A rule that is not here has its headline. */
 export const briefsEn: Catalogue['briefs'] = {
@@ -41,5 +41,6 @@ export const briefsEn: Catalogue['briefs'] = {
     value && `canary waits ${atLeast(least)}${n.seconds(value)}${limit(max, n.seconds)}`,
   canary_rate: ({ value, usual }) =>
     value && usual && `${n.count(usual * Math.max(0, 1 - value))} tok/s for one request, usually ${n.count(usual)}`,
+  tls_expiry: ({ value }) => value && (value > 0 ? `certificate ends in ${days(value)}` : undefined),
   quota: ({ quota }) => quota && `${n.count(quota.left)} of ${n.count(quota.of)} ${quota.what} left`,
 }

@@ -18,6 +18,13 @@ export function requests(count: number): string {
   return `${n.count(count)} ${n.plural(count, { one: 'request', other: 'requests' })}`
 }
 
+/** `9 days`; of the last two, hours. */
+export function days(count: number): string {
+  if (count < 2) return n.lasted(count * 86_400_000)
+  const whole = Math.floor(count)
+  return `${n.count(whole)} ${n.plural(whole, { one: 'day', other: 'days' })}`
+}
+
 /** ` (limit 20)`, or nothing. */
 export function limit(value: number | undefined, write: (value: number) => string): string {
   return value === undefined ? '' : ` (limit ${write(value)})`

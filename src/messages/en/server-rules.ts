@@ -2,7 +2,7 @@ import { byRefusal } from '../by-refusal.ts'
 import { withPrefix } from '../failure-shapes.ts'
 import type { Catalogue, Fact } from '../texts.ts'
 import { failuresEn } from './failures.ts'
-import { atLeast, limit, n, requests } from './phrases.ts'
+import { atLeast, days, limit, n, requests } from './phrases.ts'
 import { counted, measured, plain } from './rule-shapes.ts'
 
 const CANARIES: readonly (string | undefined)[] = ['ollama', 'openai']
@@ -105,6 +105,19 @@ export const serverRulesEn = {
   cold_load: {
     ...measured('Model had to be loaded', 'Model stays loaded', 'Loading the model took', n.seconds),
     todo: () => 'Raise OLLAMA_KEEP_ALIVE so that the model stays loaded between requests.',
+  },
+  tls_expiry: {
+    headline: () => 'TLS certificate ends soon',
+    now: ({ value, limit: max, ends, backend }) => {
+      const whose = backend === undefined ? ' of this push server' : ''
+      const when = ends === undefined ? '' : `, on ${ends}`
+      if (value === undefined) return `The TLS certificate${whose} ends soon.`
+      if (value <= 0) return `The TLS certificate${whose} has ended${when}.`
+      return `The TLS certificate${whose} ends in ${days(value)}${when}${limit(max, days)}.`
+    },
+    over: 'TLS certificate was renewed',
+    todo: () =>
+      'Renew it, and see why that did not happen by itself (certbot, cert-manager, the load balancer): once it has ended, nobody gets through.',
   },
   gap: {
     headline: () => 'Not watched for a while',

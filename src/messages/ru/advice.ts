@@ -1,3 +1,4 @@
+import type { SpeltFlag } from '../../verdict/flags.ts'
 import type { Catalogue } from '../texts.ts'
 import { whatHolds } from './engine-rules.ts'
 import { faultRulesRu } from './fault-rules.ts'
@@ -8,13 +9,20 @@ import { xidRemedy } from './xids.ts'
 
 const LONGER = { prompts: 'длинные промпты', answers: 'длинные ответы', both: 'длинные промпты и ответы' }
 
+/** ` Сервер может отказывать сразу: --max-num-queued-reqs (vLLM 0.30.0).` */
+function also(what: string, flag: SpeltFlag | undefined): string {
+  return flag === undefined ? '' : ` ${what}: ${flag.name} (${flag.server}).`
+}
+const OFFLOAD = 'Вытесненное можно держать в памяти CPU'
+
 /** ` (вмещает 445 тыс. токенов)`. */
 function holds(count: number | undefined): string {
   return count === undefined ? '' : ` (вмещает ${tokens(count)})`
 }
 
 export const adviceRu: Catalogue['advice'] = {
-  'more-replicas': () => 'Добавьте реплику или ограничьте поток запросов на шлюзе.',
+  'more-replicas': ({ flag }) =>
+    `Добавьте реплику или ограничьте поток запросов на шлюзе.${also('Сервер умеет и сам отказывать лишним', flag)}`,
   'look-which': () =>
     'Если запросов больше обычного, добавьте реплику или ограничьте поток запросов на шлюзе; если нет, смотрите GPU (nvidia-smi) и лог сервера.',
   'shorter-requests': ({ what }) => `Ограничьте ${LONGER[what]} на шлюзе или выделите под них отдельную реплику.`,
@@ -24,8 +32,8 @@ export const adviceRu: Catalogue['advice'] = {
   'spread-replicas': () =>
     'Смотрите маршрутизацию перед репликами (sticky-сессии, маршрутизация по префиксу, устаревший список реплик): на остальных есть место.',
   'kv-transfer': faultRulesRu.transfer.todo,
-  'draft-fits': () =>
-    'Не менялись ли модель, черновая модель или характер промптов? Если угадывать не удаётся, без спекулятивного декодирования быстрее.',
+  'draft-fits': ({ flag }) =>
+    `Не менялись ли модель, черновая модель или характер промптов? Если угадывать не удаётся, без спекулятивного декодирования${flag === undefined ? '' : ` (${flag.name}, ${flag.server})`} быстрее.`,
   wake: () => whatHolds('asleep'),
   deferred: () => whatHolds('deferred'),
   'gpu-gone': hardwareRulesRu.gpu_lost.todo,
@@ -43,10 +51,10 @@ export const adviceRu: Catalogue['advice'] = {
     'Выведите реплику из балансировки, проверьте её GPU (nvidia-smi: частоты, температура) и перезапустите.',
   'read-log': () => 'Смотрите лог сервера: нехватка памяти и ошибки загрузки модели видны прежде всего там.',
   'vllm-more-at-once': ({ kv }) => `KV-кэш занят на ${n.percent(kv)}, max_num_seqs можно поднять.`,
-  'vllm-more-cache': ({ utilisation, tokens: count }) =>
-    `Поднимите gpu_memory_utilization${utilisation === undefined ? '' : ` (сейчас ${utilisation})`} или снизьте max_num_seqs: KV-кэша не хватает для такой нагрузки${holds(count)}.`,
-  'vllm-less-at-once': ({ utilisation, tokens: count }) =>
-    `Снизьте max_num_seqs: KV-кэша не хватает для такой нагрузки${holds(count)}, а поднимать gpu_memory_utilization${utilisation === undefined ? '' : ` (${utilisation})`} уже некуда.`,
+  'vllm-more-cache': ({ utilisation, tokens: count, flag }) =>
+    `Поднимите gpu_memory_utilization${utilisation === undefined ? '' : ` (сейчас ${utilisation})`} или снизьте max_num_seqs: KV-кэша не хватает для такой нагрузки${holds(count)}.${also(OFFLOAD, flag)}`,
+  'vllm-less-at-once': ({ utilisation, tokens: count, flag }) =>
+    `Снизьте max_num_seqs: KV-кэша не хватает для такой нагрузки${holds(count)}, а поднимать gpu_memory_utilization${utilisation === undefined ? '' : ` (${utilisation})`} уже некуда.${also(OFFLOAD, flag)}`,
   'vllm-fixed-cache': ({ bytes }) =>
     `Поднимите --kv-cache-memory-bytes (сейчас ${n.count(bytes / 2 ** 30)} ГиБ; пока он задан, --gpu-memory-utilization не действует) или снизьте --max-num-seqs.`,
   'vllm-prefix-caching-off': ({ engine }) => {
@@ -58,7 +66,8 @@ export const adviceRu: Catalogue['advice'] = {
   },
   'sglang-more-at-once': ({ kv }) =>
     `KV-пул занят на ${n.percent(kv)}: можно поднять --max-running-requests или снизить --schedule-conservativeness.`,
-  'sglang-more-cache': () => 'Поднимите немного --mem-fraction-static или снизьте --max-running-requests.',
+  'sglang-more-cache': ({ flag }) =>
+    `Поднимите немного --mem-fraction-static или снизьте --max-running-requests.${also(OFFLOAD, flag)}`,
   'tgi-more-at-once': () => 'Если в памяти GPU есть место, можно поднять --max-batch-total-tokens.',
   'tei-more-at-once': () => 'Если в памяти GPU есть место, можно поднять --max-batch-tokens.',
   'llamacpp-more-at-once': () =>

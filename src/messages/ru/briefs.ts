@@ -1,5 +1,5 @@
 import type { Catalogue } from '../texts.ts'
-import { atLeast, limit, n, times, tokens } from './phrases.ts'
+import { atLeast, days, limit, n, times, tokens } from './phrases.ts'
 
 /** What stands in the title behind the endpoint: the figure first. A rule that is not here has its headline. */
 export const briefsRu: Catalogue['briefs'] = {
@@ -41,5 +41,6 @@ export const briefsRu: Catalogue['briefs'] = {
     value && `пробный запрос ждёт ${atLeast(least)}${n.seconds(value)}${limit(max, n.seconds)}`,
   canary_rate: ({ value, usual }) =>
     value && usual && `${tokens(usual * Math.max(0, 1 - value))}/с на запрос, обычно ${n.count(usual)}`,
+  tls_expiry: ({ value }) => value && (value > 0 ? `сертификат истекает через ${days(value)}` : undefined),
   quota: ({ quota }) => quota && `осталось ${n.count(quota.left)} из ${n.count(quota.of)} по лимиту`,
 }

@@ -26,6 +26,13 @@ export function tokens(count: number): string {
   return `${n.large(count)} ${shown >= 1000 ? forms.many : n.plural(shown, forms)}`
 }
 
+/** `9 дней`; of the last two, hours. */
+export function days(count: number): string {
+  if (count < 2) return n.lasted(count * 86_400_000)
+  const whole = Math.floor(count)
+  return `${n.count(whole)} ${n.plural(whole, { one: 'день', few: 'дня', many: 'дней', other: 'дня' })}`
+}
+
 /** ` (порог 20)`, or nothing. */
 export function limit(value: number | undefined, write: (value: number) => string): string {
   return value === undefined ? '' : ` (порог ${write(value)})`

@@ -2,7 +2,7 @@ import { byRefusal } from '../by-refusal.ts'
 import { withPrefix } from '../failure-shapes.ts'
 import type { Catalogue, Fact } from '../texts.ts'
 import { failuresRu } from './failures.ts'
-import { atLeast, limit, n, requests } from './phrases.ts'
+import { atLeast, days, limit, n, requests } from './phrases.ts'
 import { counted, measured, plain } from './rule-shapes.ts'
 
 const CANARIES: readonly (string | undefined)[] = ['ollama', 'openai']
@@ -113,6 +113,19 @@ export const serverRulesRu = {
   cold_load: {
     ...measured('Модель пришлось загружать', 'Модель снова остаётся в памяти', 'Загрузка модели заняла', n.seconds),
     todo: () => 'Поднимите OLLAMA_KEEP_ALIVE, чтобы модель не выгружалась между запросами.',
+  },
+  tls_expiry: {
+    headline: () => 'Скоро истечёт TLS-сертификат',
+    now: ({ value, limit: max, ends, backend }) => {
+      const whose = backend === undefined ? ' этого push-сервера' : ''
+      const when = ends === undefined ? '' : `, ${ends}`
+      if (value === undefined) return `TLS-сертификат${whose} скоро истечёт.`
+      if (value <= 0) return `TLS-сертификат${whose} истёк${when}.`
+      return `TLS-сертификат${whose} истекает через ${days(value)}${when}${limit(max, days)}.`
+    },
+    over: 'TLS-сертификат обновлён',
+    todo: () =>
+      'Обновите его и выясните, почему этого не произошло само (certbot, cert-manager, балансировщик): с истёкшим не подключится никто.',
   },
   gap: {
     headline: () => 'Мониторинг не работал',
