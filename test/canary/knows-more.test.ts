@@ -274,8 +274,11 @@ describe('a hosted service', () => {
     expect((await other.look()).told[0]).toContain('529')
   })
 
-  test('case 408: another model that answers is told as one that is not there, with its name', async () => {
-    const { look } = await hosted({ model: 'large', takesAnyName: true, answersAs: 'models/large.gguf' })
+  test.each([
+    ['with words', SAYS],
+    ['with half a character, so without text', ['']],
+  ])('case 408: another model that answers %s is told as one that is not there, with its name', async (_, says) => {
+    const { look } = await hosted({ model: 'large', takesAnyName: true, answersAs: 'models/large.gguf', says })
     await look()
     const second = await look()
     expect(second.result?.alerts.blind).toBe('firing')
