@@ -57,8 +57,8 @@ function isDone(data: string): boolean {
 /** What one event of a completion stream says. */
 export type CompletionEvent =
   | { kind: 'token'; text: string; thoughts: string; model?: string } // a part of the answer, of its reasoning or of a tool call
-  | { kind: 'finished' } // the answer is at its end, its last token perhaps without text
-  | { kind: 'frame' } // a role, a usage report, an empty part
+  | { kind: 'finished'; model?: string } // the answer is at its end, its last token perhaps without text
+  | { kind: 'frame'; model?: string } // a role, a usage report, an empty part
   | { kind: 'done' } // [DONE]
   | { kind: 'error'; text: string }
   | { kind: 'other' } // an object that is not part of a completion: a gateway's sign of life, or another kind of server
@@ -75,11 +75,12 @@ export function readEvent(data: string): CompletionEvent {
   // The usage comes with an empty list, with null, or with no choices at all.
   if (!Array.isArray(value.choices)) return { kind: isRecord(value.usage) ? 'frame' : 'other' }
   const choices = value.choices.filter(isRecord)
+  const named = defined({ model: typeof value.model === 'string' ? value.model : undefined })
   if (choices.some(hasToken)) {
-    const said = { text: textOf(choices, SAID), thoughts: textOf(choices, THOUGHT) }
-    return { kind: 'token', ...said, ...defined({ model: typeof value.model === 'string' ? value.model : undefined }) }
+    return { kind: 'token', text: textOf(choices, SAID), thoughts: textOf(choices, THOUGHT), ...named }
   }
-  return choices.some((choice) => typeof choice.finish_reason === 'string') ? { kind: 'finished' } : { kind: 'frame' }
+  const isOver = choices.some((choice) => typeof choice.finish_reason === 'string')
+  return { kind: isOver ? 'finished' : 'frame', ...named }
 }
 
 const SAID = ['content', 'text', 'refusal'] as const

@@ -140,6 +140,8 @@ async function listen(asking: Asking, response: Response, heard: Heard, elapsed:
     if (said.kind === 'error') throw streamError(asking, said.text)
     if (said.kind === 'other') heard.other ??= event.data
     else heard.isCompletion ||= said.kind !== 'done'
+    // A first token may be half a character, and so have no text: the name comes all the same.
+    if ('model' in said) heard.model ??= said.model
     if (said.kind === 'other' || said.kind === 'frame') continue
     if (heard.other !== undefined && !heard.isCompletion) return
     // A token may have no text: the end of the answer is then the first that a user sees.
@@ -149,7 +151,6 @@ async function listen(asking: Asking, response: Response, heard: Heard, elapsed:
       heard.last = at
       heard.tokens += 1
       addTo(heard.reply, said)
-      if (said.model !== undefined) heard.model ??= said.model
     }
     if (said.kind === 'done' || heard.tokens >= most) return
   }

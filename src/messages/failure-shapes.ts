@@ -16,6 +16,11 @@ export function same(headline: string, words: string, todo: string): FailureText
   return { headline: () => headline, words: (failure) => `${words}${code(failure)}`, todo: () => todo }
 }
 
+/** The server's own word: it listens, and has not read its weights yet. */
+export function isLoading({ status, detail = '' }: Failure): boolean {
+  return status === 503 && /\bloading (the )?model\b|\bmodel is (still )?loading\b/i.test(detail)
+}
+
 /** 503 and 429 come from a server that is alive: full, or still loading its model. */
 export function isOverload(failure: Failure): boolean {
   return (failure.status === 503 || failure.status === 429) && !isProxyAlone(failure)

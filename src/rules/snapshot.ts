@@ -14,6 +14,7 @@ import { WIDEST, windowStart } from '../signals/thinning.ts'
 import { type Increases, overWindow, remember, sinceLast } from '../signals/window.ts'
 import { remember as rememberCanary } from '../state/canary-memory.ts'
 import type { EndpointState } from '../state/schema.ts'
+import { notSeconds, withoutTimes } from './believable.ts'
 import { besideOf } from './beside.ts'
 import { gpuNames, xidOf } from './gpu-gauges.ts'
 import { missingSignals, seenSignals } from './missing.ts'
@@ -70,10 +71,15 @@ export function takeSnapshot(
   const memory = remember(before.history, readings, now, window)
   const last = sinceLast(memory.history)
   const inside = insideOf(readings)
+  const insides = insideAt(before.inside, memory.history.times, now, inside)
+  const windowFrom = windowStart(memory.history.times, window)
   const table = TABLES[backend as ScrapedBackend] as BackendTable | undefined
   const motions = countsAtTheEnd(table) || inside === undefined ? {} : motionsOf(readings, last)
   const asleepAt = motions[WHOLE]?.asleep ? now : lately(before.asleepAt, now)
-  const over = whileAwake(overWindow(memory.history, window, asleepAt), asleepAt, now)
+  const counted = overWindow(memory.history, window, asleepAt)
+  const lies = notSeconds(counted, memory.history.times.slice(windowFrom), insides)
+  const over = withoutTimes(whileAwake(counted, asleepAt, now), lies)
+  const lastTimes = withoutTimes(last, lies)
   const derived = derive(readings, over)
   const standing = standingOf(memory.restarted ? undefined : before.standing, motions, table, now)
   const runs = Math.min(limitOf('stalled', endpoint), STANDING)
@@ -82,7 +88,13 @@ export function takeSnapshot(
   const missing = modelMissing
     ? []
     : (observation.unread ?? missingSignals(readings, backend, before.seen, endpoint.rules))
-  const stuckSince = stuckFrom(before, readings, memory.restarted ? undefined : last, limitOf('stuck', endpoint), now)
+  const stuckSince = stuckFrom(
+    before,
+    readings,
+    memory.restarted ? undefined : lastTimes,
+    limitOf('stuck', endpoint),
+    now,
+  )
   const beside = besideOf(before.beside, observation.gpu, now)
   const {
     failure: _,
@@ -102,9 +114,9 @@ export function takeSnapshot(
     blindRuns: missing.length > 0 || modelMissing ? before.blindRuns + 1 : 0,
     stalledRuns: standing?.[WHOLE]?.runs ?? 0,
     ...(standing && { standing }),
-    ...defined({ beside, stuckSince, asleepAt, slo: sloOf(before, last, endpoint, now) }),
+    ...defined({ beside, stuckSince, asleepAt, slo: sloOf(before, lastTimes, endpoint, now) }),
     history: memory.history,
-    inside: insideAt(before.inside, memory.history.times, now, inside),
+    inside: insides,
     recent: [...before.recent, recentOf(derived, backend, now)].slice(-RECENT),
     gpus: { ...before.gpus, ...Object.fromEntries(gpuNames(readings, backend).map((gpu) => [gpu, now])) },
     xids: xidsOf(before.xids, readings),
@@ -116,7 +128,7 @@ export function takeSnapshot(
     ...canaryMemory(observation, before, now),
     ...(observation.beat && followRun(before, observation.beat, now)),
   }
-  const faults = [...readings.faults, ...derived.faults]
+  const faults = [...readings.faults, ...derived.faults, ...faultsOf(lies, readings)]
   return {
     backend,
     endpoint,
@@ -126,16 +138,20 @@ export function takeSnapshot(
     readings,
     derived,
     window: over,
-    windowFrom: windowStart(memory.history.times, window),
+    windowFrom,
     last,
     restarted: memory.restarted,
     noProgress,
-    models: readings.models && byModel(readings, memory.history, window),
+    models: readings.models && byModel(readings, memory.history, window, lies),
     motions,
     missing,
     modelMissing,
     faults,
   }
+}
+
+function faultsOf(lies: readonly HistogramSignal[], { sources }: Readings): DataFault[] {
+  return lies.map((signal) => ({ signal, series: sources[signal] ?? signal, what: 'not-seconds' }))
 }
 
 function withoutReadings(observation: Observation, before: EndpointState, backend: Backend, now: number): Snapshot {

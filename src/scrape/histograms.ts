@@ -1,4 +1,4 @@
-import type { HistogramReading, LabelSet } from '../model/signals.ts'
+import type { HistogramReading, LabelSet, Signal } from '../model/signals.ts'
 import type { AliasReading, FaultKind } from './alias-reading.ts'
 import type { Buckets, Page, Sample } from './page.ts'
 import type { Selection } from './select.ts'
@@ -12,7 +12,12 @@ type Histograms = Record<LabelSet, HistogramReading>
  * Of buckets that are published without any sum or count only the mean is unknown, unless the page may have been cut in
  * the middle of a number.
  */
-export function readHistograms(page: Page, alias: NamedAlias, selection: Selection): AliasReading<Histograms> {
+export function readHistograms(
+  signal: Signal,
+  page: Page,
+  alias: NamedAlias,
+  selection: Selection,
+): AliasReading<Histograms> {
   const buckets = selection.choose(page.buckets.get(alias.bucket), alias)
   const sums = selection.choose(page.samples.get(alias.sum), alias)
   const counts = selection.choose(page.samples.get(alias.count), alias)
@@ -30,7 +35,8 @@ export function readHistograms(page: Page, alias: NamedAlias, selection: Selecti
   const isSummary = quantiles.some(({ labels }) => labels.values.quantile !== undefined)
   if (isSummary) return fromSummary(parts)
   const isBare = sums.length + counts.length === 0 && !page.unterminated
-  return fromBuckets(inUnit(buckets, alias.per), parts, selection, isBare)
+  const largestFirst = FIRST_OF_TOKENS[signal] ?? LARGEST_FIRST
+  return fromBuckets(inUnit(buckets, alias.per), parts, selection, { isBare, largestFirst })
 }
 
 interface Parts {
@@ -84,7 +90,7 @@ function fromBuckets(
   buckets: readonly Buckets[],
   parts: Parts,
   selection: Selection,
-  isBare: boolean,
+  { isBare, largestFirst }: { isBare: boolean; largestFirst: number },
 ): AliasReading<Histograms> {
   const value: Histograms = {}
   let fault: FaultKind | undefined
@@ -95,7 +101,7 @@ function fromBuckets(
     const { bounds, counts } = inOrder(one)
     const isCut = bounds.at(-1) !== Number.POSITIVE_INFINITY || (sum === undefined && !isBare)
     if (isCut) return { fault: 'cut-histogram' }
-    if (areMilliseconds(bounds)) return { fault: 'not-seconds' }
+    if (areMilliseconds(bounds, largestFirst)) return { fault: 'not-seconds' }
     if (!counts.every(isCount)) return { fault: counts.some(Number.isNaN) ? 'not-a-number' : 'out-of-range' }
     if (!Number.isFinite(sum)) fault = sum === undefined ? 'cut-histogram' : 'not-a-number'
     value[set] = largest(value[set], histogram(bounds.slice(0, -1), counts, sum, parts.created.get(set)))
@@ -108,13 +114,15 @@ function fromBuckets(
 /** Seconds. All times that we read have their first bound far below the one and their last below the other. */
 const LARGEST_FIRST = 10
 const LARGEST_LAST = 24 * 3_600
+/** Of single tokens no server has a first bound of seconds beside one of a quarter of an hour: 5, 10 … 10,000 is what clients have for milliseconds. */
+const FIRST_OF_TOKENS: Partial<Record<Signal, number>> = { ttft: 2, itl: 2 }
 
 /** Times in another unit than the name says: 250, 500 … 240,000 are no seconds. One bucket alone tells nothing. */
-function areMilliseconds(bounds: readonly number[]): boolean {
+function areMilliseconds(bounds: readonly number[], largestFirst: number): boolean {
   const finite = bounds.filter((bound) => bound > 0 && Number.isFinite(bound))
   const [first, last] = [finite[0], finite.at(-1)]
   if (first === undefined || last === undefined || finite.length < 2) return false
-  return (first > LARGEST_FIRST && last > 100 * LARGEST_FIRST) || last > LARGEST_LAST
+  return (first > largestFirst && last >= 100 * LARGEST_FIRST) || last > LARGEST_LAST
 }
 
 /** Bounds in order, each once. Servers write them so; whoever adds up pages may not. */

@@ -72,7 +72,7 @@ function readAlias({ signal, kind, row }: WantedSignal, alias: NamedAlias, readi
       return found
     }
     case 'histogram': {
-      const found = readHistograms(page, alias, selection)
+      const found = readHistograms(signal, page, alias, selection)
       if (found?.value) readings.histograms[signal as HistogramSignal] = found.value
       return found
     }

@@ -1,11 +1,19 @@
 import { createRandom } from '../../tools/simulator/random.ts'
 
 const VOCABULARY = 320
-const WIDTH = 64
-const FEED_FORWARD = 160
-const LAYERS = 2
 const HEADS = 4
 const ALIGNMENT = 32
+
+export interface ModelSize {
+  /** A multiple of eight. */
+  width: number
+  feedForward: number
+  layers: number
+  /** Tokens that a prompt and its answer may have. */
+  context: number
+}
+
+const TINY: ModelSize = { width: 64, feedForward: 160, layers: 2, context: 2_048 }
 
 /** GGUF's own numbers: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md */
 const TYPE = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 } as const
@@ -13,12 +21,12 @@ const F32 = 0
 const TOKEN = { normal: 1, unknown: 2, control: 3, byte: 6 } as const
 
 /**
- * A language model of the llama architecture with random weights, as one GGUF file of about 600 KB: it speaks nonsense,
- * at the cost of a real one, only smaller. The same bytes at each call.
+ * A language model of the llama architecture with random weights, as one GGUF file (of 600 KB, unless a size is given): it
+ * speaks nonsense, at the cost of a real one, only smaller. The same bytes at each call.
  */
-export function tinyModel(seed = 1): Buffer {
-  const metadata = [...settings(), ...tokenizer()]
-  const tensors = shapes()
+export function tinyModel(seed = 1, model: ModelSize = TINY): Buffer {
+  const metadata = [...settings(model), ...tokenizer()]
+  const tensors = shapes(model)
   let offset = 0
   const infos = tensors.map(({ name, dimensions }) => {
     const info = [string(name), uint32(dimensions.length), ...dimensions.map(uint64), uint32(F32), uint64(offset)]
@@ -37,18 +45,18 @@ export function tinyModel(seed = 1): Buffer {
   return Buffer.concat([head, padding, weights(tensors, seed)])
 }
 
-function settings(): Buffer[] {
+function settings({ width, feedForward, layers, context }: ModelSize): Buffer[] {
   return [
     pair('general.architecture', TYPE.string, string('llama')),
     pair('general.name', TYPE.string, string('tiny')),
-    pair('llama.context_length', TYPE.uint32, uint32(2_048)),
-    pair('llama.embedding_length', TYPE.uint32, uint32(WIDTH)),
-    pair('llama.block_count', TYPE.uint32, uint32(LAYERS)),
-    pair('llama.feed_forward_length', TYPE.uint32, uint32(FEED_FORWARD)),
+    pair('llama.context_length', TYPE.uint32, uint32(context)),
+    pair('llama.embedding_length', TYPE.uint32, uint32(width)),
+    pair('llama.block_count', TYPE.uint32, uint32(layers)),
+    pair('llama.feed_forward_length', TYPE.uint32, uint32(feedForward)),
     pair('llama.attention.head_count', TYPE.uint32, uint32(HEADS)),
     pair('llama.attention.head_count_kv', TYPE.uint32, uint32(HEADS)),
     pair('llama.attention.layer_norm_rms_epsilon', TYPE.float32, float32(1e-5)),
-    pair('llama.rope.dimension_count', TYPE.uint32, uint32(WIDTH / HEADS)),
+    pair('llama.rope.dimension_count', TYPE.uint32, uint32(width / HEADS)),
     pair('llama.vocab_size', TYPE.uint32, uint32(VOCABULARY)),
   ]
 }
@@ -89,33 +97,37 @@ interface Tensor {
   dimensions: readonly number[]
 }
 
-function shapes(): Tensor[] {
+function shapes({ width, feedForward, layers }: ModelSize): Tensor[] {
   const layer = (index: number): Tensor[] => [
-    { name: `blk.${index}.attn_norm.weight`, dimensions: [WIDTH] },
-    { name: `blk.${index}.attn_q.weight`, dimensions: [WIDTH, WIDTH] },
-    { name: `blk.${index}.attn_k.weight`, dimensions: [WIDTH, WIDTH] },
-    { name: `blk.${index}.attn_v.weight`, dimensions: [WIDTH, WIDTH] },
-    { name: `blk.${index}.attn_output.weight`, dimensions: [WIDTH, WIDTH] },
-    { name: `blk.${index}.ffn_norm.weight`, dimensions: [WIDTH] },
-    { name: `blk.${index}.ffn_gate.weight`, dimensions: [WIDTH, FEED_FORWARD] },
-    { name: `blk.${index}.ffn_up.weight`, dimensions: [WIDTH, FEED_FORWARD] },
-    { name: `blk.${index}.ffn_down.weight`, dimensions: [FEED_FORWARD, WIDTH] },
+    { name: `blk.${index}.attn_norm.weight`, dimensions: [width] },
+    { name: `blk.${index}.attn_q.weight`, dimensions: [width, width] },
+    { name: `blk.${index}.attn_k.weight`, dimensions: [width, width] },
+    { name: `blk.${index}.attn_v.weight`, dimensions: [width, width] },
+    { name: `blk.${index}.attn_output.weight`, dimensions: [width, width] },
+    { name: `blk.${index}.ffn_norm.weight`, dimensions: [width] },
+    { name: `blk.${index}.ffn_gate.weight`, dimensions: [width, feedForward] },
+    { name: `blk.${index}.ffn_up.weight`, dimensions: [width, feedForward] },
+    { name: `blk.${index}.ffn_down.weight`, dimensions: [feedForward, width] },
   ]
   return [
-    { name: 'token_embd.weight', dimensions: [WIDTH, VOCABULARY] },
-    ...Array.from({ length: LAYERS }, (_, index) => layer(index)).flat(),
-    { name: 'output_norm.weight', dimensions: [WIDTH] },
-    { name: 'output.weight', dimensions: [WIDTH, VOCABULARY] },
+    { name: 'token_embd.weight', dimensions: [width, VOCABULARY] },
+    ...Array.from({ length: layers }, (_, index) => layer(index)).flat(),
+    { name: 'output_norm.weight', dimensions: [width] },
+    { name: 'output.weight', dimensions: [width, VOCABULARY] },
   ]
 }
 
 /** Norms near 1, all else around 0. */
 function weights(tensors: readonly Tensor[], seed: number): Buffer {
   const random = createRandom(seed)
-  const all = tensors.flatMap(({ name, dimensions }) =>
-    Array.from({ length: size(dimensions) }, () => (name.includes('norm') ? 1 : 0) + (random.uniform() - 0.5)),
-  )
-  return Buffer.from(new Float32Array(all).buffer)
+  const all = new Float32Array(tensors.reduce((sum, { dimensions }) => sum + size(dimensions), 0))
+  let at = 0
+  for (const { name, dimensions } of tensors) {
+    const middle = name.includes('norm') ? 1 : 0
+    const end = at + size(dimensions)
+    while (at < end) all[at++] = middle + random.uniform() - 0.5
+  }
+  return Buffer.from(all.buffer)
 }
 
 function size(dimensions: readonly number[]): number {

@@ -114,9 +114,15 @@ describe("case 402: a balancer's own answer is no full queue", () => {
     }
   })
 
-  test('503 of a server that loads its model is', () => {
+  test('503 of a server that loads its model is told as that, without a guess at its load', () => {
     const loading = { kind: 'http', status: 503, detail: 'Loading model' } as const
-    expect(CATALOGUES.en.failures.http.headline(loading, false)).toContain('overloaded or loading')
+    expect(CATALOGUES.en.failures.http.headline(loading, false)).toBe('Model is still loading (HTTP 503)')
+    for (const { failures } of Object.values(CATALOGUES)) {
+      const said = `${failures.http.headline(loading, false)} ${failures.http.todo(loading, false)}`
+      expect(said).not.toMatch(/overloaded|full|перегружен|переполнен/)
+    }
+    const other = { kind: 'http', status: 503, detail: 'loading took the model down' } as const
+    expect(CATALOGUES.en.failures.http.headline(other, false)).toContain('overloaded or loading')
   })
 })
 

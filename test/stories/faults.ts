@@ -170,6 +170,34 @@ export const FAULT_STORIES: readonly Story[] = [
     pushes: [],
   },
   {
+    name: 'ttft: milliseconds in the buckets of a client of seconds are unknown',
+    backend: 'vllm',
+    runs: from(0, 6, (m) =>
+      working(
+        m,
+        vllmHistogram(
+          'time_to_first_token_seconds',
+          { '5': 0, '100': 0, '250': 20 * m, '1000': 29 * m, '10000': 30 * m, '+Inf': 30 * m },
+          9_000 * m,
+        ),
+      ),
+    ),
+    pushes: [],
+  },
+  {
+    name: 'ttft: milliseconds in the buckets of seconds are unknown, since so many requests were never inside for so long',
+    backend: 'vllm',
+    runs: from(0, 12, (m) => timed(m, { running: 6, rate: 180, ttft: 400 })),
+    pushes: [],
+  },
+  {
+    name: 'ttft: requests that wait for minutes are inside, so that it is seconds',
+    backend: 'vllm',
+    env: { WAITING_LIMIT: 'off', THROUGHPUT_LIMIT: 'off' },
+    runs: from(0, 3, (m) => timed(m, { running: 64, waiting: 1_200, rate: 180, ttft: 400 })),
+    pushes: [[1, 'fired', 'ttft']],
+  },
+  {
     name: 'ttft: wide bounds that are seconds stay seconds',
     backend: 'vllm',
     runs: from(0, 2, (m) =>
@@ -207,6 +235,22 @@ export const FAULT_STORIES: readonly Story[] = [
     pushes: [],
   },
 ]
+
+/** Requests a minute that all take as long to their first token as it is written: seconds, or a thousand of them. */
+function timed(
+  minute: number,
+  { running, waiting = 0, rate, ttft }: Record<'running' | 'rate' | 'ttft', number> & { waiting?: number },
+): string {
+  const count = rate * minute
+  const buckets = { '1': 0, '160': 0, '640': count, '2560': count, '+Inf': count }
+  return vllm({
+    running,
+    waiting,
+    finished: count,
+    tokens: 200 * count,
+    more: vllmHistogram('time_to_first_token_seconds', buckets, count * ttft),
+  })
+}
 
 /** Unix seconds after the first start: new processes at minutes 3, 5 and 7. */
 function startedAt(minute: number): number {

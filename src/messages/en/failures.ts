@@ -1,6 +1,7 @@
 import {
   code,
   isDeclared,
+  isLoading,
   isOverload,
   isProxyAlone,
   same,
@@ -82,6 +83,7 @@ export const failuresEn: Catalogue['failures'] = {
   http: {
     headline: (failure, canary) => {
       if (isProxyAlone(failure)) return `Engine behind the proxy is gone (HTTP ${failure.status})`
+      if (isLoading(failure)) return `Model is still loading (HTTP ${failure.status})`
       if (isOverload(failure)) return `Server is overloaded or loading (HTTP ${failure.status})`
       return `${canary ? 'Server answers with an error' : 'Metrics are unreadable'} (${status(failure, 'HTTP error')})`
     },
@@ -92,6 +94,8 @@ export const failuresEn: Catalogue['failures'] = {
     todo: (failure, canary) => {
       if (isProxyAlone(failure))
         return 'The proxy lives, the engine behind it does not answer: look at the engine and its log.'
+      if (isLoading(failure))
+        return 'The server has started and reads its model. If that lasts much longer than usual, look at its log and disk.'
       if (isOverload(failure))
         return 'The server is there, but full or still loading its model: do not restart it before you have looked.'
       return canary

@@ -1,6 +1,7 @@
 import {
   code,
   isDeclared,
+  isLoading,
   isOverload,
   isProxyAlone,
   same,
@@ -80,6 +81,7 @@ export const failuresRu: Catalogue['failures'] = {
   http: {
     headline: (failure, canary) => {
       if (isProxyAlone(failure)) return `За прокси никто не отвечает (HTTP ${failure.status})`
+      if (isLoading(failure)) return `Модель ещё загружается (HTTP ${failure.status})`
       if (isOverload(failure)) return `Сервер перегружен или грузит модель (HTTP ${failure.status})`
       return `${canary ? 'Сервер отвечает ошибкой' : 'Метрики не читаются'} (${status(failure, 'ошибка HTTP')})`
     },
@@ -89,6 +91,8 @@ export const failuresRu: Catalogue['failures'] = {
         : `на ${canary ? 'пробный запрос' : 'запрос метрик'} пришёл ответ ${status(failure, 'с ошибкой HTTP')}`,
     todo: (failure, canary) => {
       if (isProxyAlone(failure)) return 'Прокси жив, а движок за ним нет: смотрите сам движок и его лог.'
+      if (isLoading(failure))
+        return 'Сервер запущен и читает модель. Если это намного дольше обычного, смотрите его лог и диск.'
       if (isOverload(failure))
         return 'Сервер жив, но переполнен или ещё грузит модель: сначала разберитесь, потом перезапускайте.'
       return canary

@@ -1,0 +1,6 @@
+import type { Incident } from './incident.ts'
+import { incidentsAround } from './incidents/around.ts'
+import { llamaServerIncidents } from './incidents/llama-server.ts'
+import { vllmIncidents } from './incidents/vllm.ts'
+
+export const INCIDENTS: readonly Incident[] = [...llamaServerIncidents, ...incidentsAround, ...vllmIncidents]
