@@ -10,4 +10,5 @@ export const INCIDENTS: readonly Incident[] = [
   ...incidentsAround,
   ...vllmIncidents,
   ...litellmIncidents,
+  calmHours,
 ]
