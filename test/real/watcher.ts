@@ -145,13 +145,16 @@ function startInvoke(dist: string, env: Record<string, string>, every: number, c
   child.stderr?.on('data', (chunk) => {
     text += chunk
   })
+  const end = () => void child.kill('SIGTERM')
+  process.once('exit', end)
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   return {
     results,
     wrote: () => text,
     async stop() {
-      child.kill('SIGTERM')
+      end()
       await exited
+      process.removeListener('exit', end)
     },
   }
 }
