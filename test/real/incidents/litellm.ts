@@ -1,6 +1,9 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { ask, MINUTE, SECOND, wait } from '../asking.ts'
 import type { Incident, Prepared } from '../incident.ts'
 import { type Load, startLoad, told } from '../load.ts'
+import { folder } from '../scratch.ts'
 import { type LiteLlm, MASTER_KEY, startLiteLlm } from '../servers/litellm.ts'
 import { type LlamaServer, startLlamaServer } from '../servers/llama-server.ts'
 import { WAYS, type Watching } from '../watcher.ts'
@@ -16,7 +19,7 @@ function crowd({ url }: LiteLlm, model: string): { stop(): Promise<string> } {
         body: { model, max_tokens: 16, messages: [{ role: 'user', content: 'Hi' }], user: `customer-of-${person}` },
         headers: { authorization: `Bearer sk-${person}` },
       },
-      { clients: 1, pause: 300, most: 600 },
+      { clients: 1, pause: 2 * SECOND, most: 300 },
     ),
   )
   return {
@@ -72,10 +75,11 @@ function one(
       const { happen, ...others } = rest
       return {
         functions: ['litellm'],
-        env: { LITELLM_ENDPOINTS: `front=${proxy.url}`, LITELLM_BEARER_TOKEN: MASTER_KEY },
+        env: { LITELLM_ENDPOINTS: `front=${proxy.url}`, LITELLM_BEARER_TOKEN: MASTER_KEY, LITELLM_TIMEOUT: '20s' },
         async happen() {
           const happened = await happen(proxy, engines)
           page = await pageOf(proxy)
+          writeFileSync(join(folder('pages'), 'litellm.prom'), page)
           return `${happened}; ${linesNaming(page)}`
         },
         check: namedNowhere(() => page),
@@ -107,7 +111,7 @@ export const litellmIncidents: readonly Incident[] = [
       await engines[0].program.exited
       await wait(MINUTE)
       engines[0] = await startLlamaServer('quick', { alias: 'quick', port: engines[0].port })
-      await wait(70 * SECOND)
+      await wait(100 * SECOND)
       return `chat: ${await users.stop()}; code: ${await others.stop()}`
     },
     told: ['fired upstream|errors', 'fired upstream|errors', 'resolved upstream|errors', 'resolved upstream|errors'],

@@ -3,7 +3,7 @@ import { ask, MINUTE, post, SECOND, sumOf, until, wait } from '../asking.ts'
 import type { Incident, Prepared } from '../incident.ts'
 import { told } from '../load.ts'
 import { startVllm, VLLM_MODEL, type Vllm } from '../servers/vllm.ts'
-import { type Engine, loadOn, overload } from '../traffic.ts'
+import { type Engine, loadOn, overload, toldBy } from '../traffic.ts'
 
 const REQUEST = { model: VLLM_MODEL, prompt: 'Tell me a story', max_tokens: 48, ignore_eos: true }
 
@@ -72,7 +72,7 @@ const pageOf = async ({ url }: Vllm) => (await ask(`${url}/metrics`)).text
 
 export const vllmIncidents: readonly Incident[] = [
   one('overload from calm and back', {
-    happen: (server) => overload(vllmEngine(server)),
+    happen: (server, watching) => overload(vllmEngine(server), { end: toldBy(watching, 2) }),
     told: ['fired waiting|growth|queue_wait|ttft', 'resolved waiting|growth|queue_wait|ttft'],
     says: /waiting \(limit 20\)/,
     never: /broke|hangs|restart/i,
@@ -116,8 +116,8 @@ export const vllmIncidents: readonly Incident[] = [
     told: ['fired stalled', 'resolved stalled'],
   }),
   one('more than may queue is refused', {
-    async happen(server) {
-      const happened = await overload(vllmEngine(server), { clients: 90 })
+    async happen(server, watching) {
+      const happened = await overload(vllmEngine(server), { clients: 90, end: toldBy(watching, 4) })
       return `${happened}; ${sumOf(await pageOf(server), 'vllm:admission_rejections_total')} refused by its own page`
     },
     told: [
