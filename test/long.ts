@@ -8,6 +8,12 @@ export const LONG = process.env.QUEUEBELL_LONG === '1'
 export const AMOUNTS = {
   sequences: { file: 'test/model/model.test.ts', of: 'random sequences of faults', short: 60, long: 1_000 },
   lives: { file: 'test/verdict/simulator.test.ts', of: 'lives of the simulated engine', short: 1, long: 20 },
+  calmHours: {
+    file: 'test/verdict/simulator.test.ts',
+    of: 'hours of each life in which all is well',
+    short: 3,
+    long: 24,
+  },
   noisyLives: { file: 'test/verdict/noise.test.ts', of: 'lives of the noisy engine', short: 1, long: 20 },
   seeds: { file: 'test/simulator/engine.test.ts', of: 'seeds of the simulated engine', short: 3, long: 20 },
   demos: { file: 'test/simulator/demo.test.ts', of: 'seeds of the demo', short: 1, long: 3 },

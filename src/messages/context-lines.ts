@@ -66,8 +66,9 @@ export function contextLinesAfter(main: Notification, catalogue: Catalogue): Lin
 function verdictLine(main: Notification, context: AlertContext, catalogue: Catalogue): Line | undefined {
   const { verdict, flow } = context
   if (!verdict) return flow && ruleNamed(main.rule)?.symptom ? lineOf(catalogue.line.flow(flow), 1) : undefined
+  // Its sentence says it: an engine that hangs needs no second explanation, whatever else is true of the load.
+  if (main.rule === 'stalled') return undefined
   // Its sentence says the same, or the first line does.
-  if (main.rule === 'stalled' && verdict.kind === 'stalled') return undefined
   if (main.held?.by === verdict.kind) return undefined
   if (verdict.kind === 'restarted') return undefined
   return { text: catalogue.verdicts[verdict.kind](verdict), rank: 1 }

@@ -114,7 +114,8 @@ function figureText(one: Notification, { format }: Catalogue): string | undefine
 
 /** Why, or else what to do. */
 function reasonOf(worst: Notification, catalogue: Catalogue): string[] {
-  const { verdict } = worst.context ?? {}
+  // An engine that hangs is explained by that, as in a message of its own.
+  const verdict = worst.rule === 'stalled' ? undefined : worst.context?.verdict
   const why = belowOf(worst, catalogue) ?? (verdict && catalogue.verdicts[verdict.kind](verdict))
   const [todo] = todosOf(worst, catalogue)
   const text = [why, todo].filter((part) => part !== undefined).join(' ')

@@ -57,6 +57,8 @@ export const canaryRules = ruleset({
     compared: (usual) => `usually ${Number((usual * 100).toPrecision(3))} % in GPU memory`,
     idles: true,
     ownPast: true,
+    // It says why the tokens come slowly.
+    holds: ['canary_rate'],
   },
   canary_rate: {
     ...base,

@@ -98,6 +98,15 @@ describe('the rate of its tokens', () => {
     expect((await runs(3)).map(({ told }) => told.length)).toEqual([0, 1, 0])
   })
 
+  test('a model that fell back to the CPU is told as that alone, although its tokens come slowly too', async () => {
+    const { server, runs } = await ollama(RATED)
+    await runs(75)
+    server.unload('m')
+    server.change('m', { vramShare: 0, tokenMs: 80 })
+    server.load('m')
+    expect(titles(await runs(5))).toEqual([expect.stringContaining('model runs on the CPU now')])
+  })
+
   test('two thirds are not', async () => {
     const { server, runs } = await ollama(RATED)
     await runs(75)
@@ -209,10 +218,10 @@ describe('a hosted service', () => {
   const asked = { OPENAI_MODEL: 'm', CANARY_TOKENS: '8' }
   const SAYS = ['A', 'n', 's', 'w', 'e', 'r', ' ', '42']
 
-  async function hosted(settings: object, env: Record<string, string> = {}) {
+  async function hosted(settings: object, env: Record<string, string> = {}, clock = REAL) {
     const server = await openOpenAI({ model: 'm', prefillMs: 1, tokenMs: 5, says: SAYS, ...settings }, REAL)
     open.push(server)
-    return { server, look: watcherOn(REAL, 'openai', { OPENAI_ENDPOINTS: `chat=${server.url}`, ...asked, ...env }) }
+    return { server, look: watcherOn(clock, 'openai', { OPENAI_ENDPOINTS: `chat=${server.url}`, ...asked, ...env }) }
   }
 
   test('its tokens have a rate', async () => {
@@ -231,6 +240,28 @@ describe('a hosted service', () => {
     const few = await hosted(left(40))
     const told = (await few.look()).told[0]
     expect(told).toContain('40 of 500 requests')
+  })
+
+  test('a rate limit is told once, is not over in between, and is over after two answers with a fifth left', async () => {
+    let minutes = 0
+    const clock = { ...REAL, now: () => REAL.now() + minutes * MINUTE }
+    const headers: Record<string, string> = { 'x-ratelimit-limit-requests': '500' }
+    const { look } = await hosted({ headers }, {}, clock)
+    const looked: Looked[] = []
+    for (const left of [300, 40, 20, 60, 99, 120, 150, 160, 200]) {
+      headers['x-ratelimit-remaining-requests'] = String(left)
+      looked.push(await look())
+      minutes += 1
+    }
+    expect(looked.map(({ result }) => result?.alerts.quota)).toEqual([
+      undefined,
+      ...Array<string>(5).fill('firing'),
+      undefined,
+      undefined,
+      undefined,
+    ])
+    expect(titles(looked)).toEqual(['1: 🎟️ chat: 40 of 500 requests left', expect.stringMatching(/^6: ✅ chat: /)])
+    expect(looked[6]?.told[0]).toContain('lasted 5 min')
   })
 
   test('429 without words and with nothing left is our own limit; 529 is theirs', async () => {

@@ -183,6 +183,25 @@ describe('cause above symptom', () => {
     expect(first?.first).toMatch(/^gpu 3 \(H100\): XID 79/)
   })
 
+  test('a gateway, its engine and the exporter, all watched, when the GPU falls off the bus: the first line of each message names it', () => {
+    const isIll = (minute: number) => minute >= 4 && minute < 10
+    const gateway = (minute: number) =>
+      `vllm_requests_running 3\nvllm_kv_usage_perc 0.3\nupstream_health{upstream="b"} ${isIll(minute) ? 0 : 1}\n`
+    const xid = (minute: number) => (minute < 4 ? 0 : 79)
+    const watched: ['gateway' | 'vllm' | 'dcgm', (minute: number) => Seen][] = [
+      ['gateway', (minute) => beside('gateway', gateway(minute), xid(minute))],
+      ['vllm', (minute) => beside('vllm', isIll(minute) ? undefined : vllm({ finished: minute }), xid(minute))],
+      ['dcgm', (minute) => ({ up: true, readings: exporter(minute < 10 ? xid(minute) : 0) })],
+    ]
+    for (const [backend, seen] of watched) {
+      const runs = Array.from({ length: 14 }, (_, minute) => ({ at: minute * MINUTE, seen: () => seen(minute) }))
+      const messages = messagesFrom(playRuns(configOf(backend), runs))
+      // A beginning and an end each.
+      expect([backend, messages.length]).toEqual([backend, 2])
+      for (const { first } of messages) expect(`${backend}: ${first}`).toContain('gpu 3 (H100)')
+    }
+  })
+
   test('a code that was there before the trouble, or at the first look, is no cause', () => {
     const hung = (minute: number) => vllm({ waiting: minute < 40 ? 0 : 30, running: 4, finished: 30 * minute })
     for (const since of [0, 5]) {

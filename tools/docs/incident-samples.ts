@@ -2,8 +2,8 @@ import { CATALOGUES } from '../../src/messages/compose.ts'
 import type { Backend } from '../../src/model/backend.ts'
 import type { Cause, Verdict } from '../../src/model/explanation.ts'
 import type { AlertContext, Notification } from '../../src/model/notification.ts'
-import { backendsOf, RULE_IDS, specOf } from '../../src/rules/rules.ts'
-import { context, MINUTE, notification, SAMPLE_NOW, type Sample } from './sample-parts.ts'
+import { backendsOf, RULE_IDS } from '../../src/rules/rules.ts'
+import { beyondLimit, context, MINUTE, notification, SAMPLE_NOW, type Sample } from './sample-parts.ts'
 
 const AGO = 47 * MINUTE
 const begun = { firedAt: SAMPLE_NOW - AGO }
@@ -22,6 +22,8 @@ export function incidents(): Sample[] {
   const queue = (more: Partial<Notification>, of: Partial<AlertContext> = {}): Notification[] => [
     notification('waiting', { value: 230, context: context({ numbers, ...of }), ...more }),
   ]
+  const ended = (more: Partial<Notification>) =>
+    queue({ ...over, ...more }, { numbers: { waiting: 0, running: 4, kv_cache: 0.22 } })
   return [
     {
       name: 'queue: what one replica manages, and when the queue is far longer',
@@ -63,7 +65,7 @@ export function incidents(): Sample[] {
       ),
     },
     { name: 'still, with what else fires', notifications: queue({ reason: 'repeated', ...begun, symptoms }) },
-    { name: 'over, with what took part', notifications: queue({ ...over, peak: 310, symptoms, began: 4 }) },
+    { name: 'over, with what took part', notifications: ended({ peak: 310, symptoms, began: 4 }) },
     {
       name: 'told some minutes late, beside what is over meanwhile',
       notifications: [
@@ -76,8 +78,8 @@ export function incidents(): Sample[] {
       name: 'comes and goes, and stays',
       notifications: queue({ reason: 'repeated', firedAt: flaps.since, flaps: { ...flaps, times: 9 } }),
     },
-    { name: 'came and went', notifications: queue({ ...over, peak: 310, flaps: { ...flaps, times: 31 } }) },
-    { name: 'over: its limit was changed', notifications: queue({ ...over, peak: 30, ended: 'limit-changed' }) },
+    { name: 'came and went', notifications: ended({ peak: 310, flaps: { ...flaps, times: 31 } }) },
+    { name: 'over: its limit was changed', notifications: ended({ peak: 30, ended: 'limit-changed' }) },
     {
       name: 'GPU XID: not known to be over',
       notifications: [
@@ -217,9 +219,8 @@ export function serversAdvice(): Sample[] {
 /** Of each rule its end. What is told once has none. */
 export function ends(): Sample[] {
   return RULE_IDS.filter((id) => id !== 'gap').map((id) => {
-    const { limit = 1, breach } = specOf(id)
     const [backend = 'vllm'] = backendsOf(id)
-    const peak = breach === 'below' ? limit / 2 : limit * 2
+    const peak = beyondLimit(id, 2)
     return { name: `${id}: over`, notifications: [notification(id, { ...over, peak, context: context({ backend }) })] }
   })
 }

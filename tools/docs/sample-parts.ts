@@ -1,5 +1,5 @@
 import type { AlertContext, Notification } from '../../src/model/notification.ts'
-import { specOf } from '../../src/rules/rules.ts'
+import { type RuleId, specOf } from '../../src/rules/rules.ts'
 
 /** A message as a reader may get it: what it shows, and the notifications of its group. */
 export interface Sample {
@@ -20,10 +20,30 @@ export function context(over: Partial<AlertContext> = {}): AlertContext {
     model: 'llama-3.1-8b',
     numbers: { up: 1 },
     of: 3,
-    spark: SPARK,
+    // Their curve is of memory, or of a KV cache.
+    spark: over.backend === 'dcgm' || over.backend === 'gateway' ? SPARK.map((value) => value / 50) : SPARK,
     sparkMinutes: 15,
     window: 300,
     ...over,
+  }
+}
+
+/** A believable number of a rule so many times beyond its limit. */
+export function beyondLimit(rule: RuleId, times: number): number {
+  const { limit = 1, breach, unit } = specOf(rule)
+  const value = breach === 'below' ? limit / times : limit * times
+  switch (unit) {
+    case 'share':
+    case 'fall':
+      return Math.min(value, 0.97)
+    case 'requests':
+    case 'runs':
+    case 'count':
+      return Math.max(1, Math.ceil(value))
+    case '°C':
+      return limit + 5 * times
+    default:
+      return value
   }
 }
 

@@ -3,7 +3,7 @@ import { FAILURE_KINDS, type Failure } from '../../src/model/failure.ts'
 import type { AlertContext, Notification, Numbers } from '../../src/model/notification.ts'
 import { backendsOf, RULE_IDS, type RuleId, specOf } from '../../src/rules/rules.ts'
 import { causes, ends, incidents, serversAdvice } from './incident-samples.ts'
-import { context, MINUTE, notification, SAMPLE_NOW, type Sample, SPARK } from './sample-parts.ts'
+import { beyondLimit, context, MINUTE, notification, SAMPLE_NOW, type Sample, SPARK } from './sample-parts.ts'
 
 /** Every kind of message, from realistic notifications: what `npm run messages` prints and the tests keep. */
 export function samples(): Sample[] {
@@ -29,7 +29,8 @@ function plainSamples(written: readonly Sample[]): Sample[] {
   return RULE_IDS.filter((id) => !shown.has(id)).map((id) => {
     const { limit = 1 } = specOf(id)
     const [backend = 'vllm'] = backendsOf(id)
-    return { name: id, notifications: [notification(id, { value: limit * 1.1, limit, context: context({ backend }) })] }
+    const value = beyondLimit(id, 1.1)
+    return { name: id, notifications: [notification(id, { value, limit, context: context({ backend }) })] }
   })
 }
 
@@ -882,7 +883,14 @@ function lives(): Sample[] {
   return [
     {
       name: 'the watcher did not run',
-      notifications: [ofWatcher('gap', { subject: 'vllm', gap: { length: 47 * MINUTE, interval: MINUTE } })],
+      notifications: [
+        ofWatcher('gap', {
+          subject: 'vllm',
+          firedAt: SAMPLE_NOW - 47 * MINUTE,
+          endedAt: SAMPLE_NOW,
+          gap: { length: 47 * MINUTE, interval: MINUTE },
+        }),
+      ],
     },
     {
       name: 'the certificate of a push server ends',

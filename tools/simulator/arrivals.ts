@@ -8,6 +8,11 @@ export interface Request {
   output: number
   /** Tokens of the prompt that the prefix cache holds. */
   cached: number
+  /** It may be let in from then on; until then it is deferred. */
+  ready: number
+  /** Seconds in which its KV blocks come from a prefill node, and how many tries of that fail. */
+  transfer: number
+  failedTransfers: number
   /** Tokens whose keys and values are in the cache. */
   computed: number
   generated: number
@@ -41,7 +46,22 @@ export function createArrivals(machine: Machine, knobs: () => Knobs): Arrivals {
     const cached = Math.min(prompt - 1, Math.floor(found / machine.blockSize) * machine.blockSize)
     const output = length(outputTokens, 0.5)
     const none = { computed: 0, generated: 0, firstScheduled: undefined, firstToken: undefined, lastToken: 0 }
-    return { arrived, prompt, output, cached, ...none }
+    return { arrived, prompt, output, cached, ...none, ...held(arrived) }
+  }
+
+  /** Draws nothing where nothing holds requests, so that a seed goes on giving the run that it gave. */
+  function held(arrived: number): Pick<Request, 'ready' | 'transfer' | 'failedTransfers'> {
+    const { transferSeconds, transferFailShare, adapterShare, adapterSeconds } = knobs()
+    let transfer = 0
+    let failedTransfers = 0
+    if (transferSeconds > 0) {
+      transfer = random.logNormal(transferSeconds, 0.4)
+      for (; transferFailShare > 0 && random.uniform() < transferFailShare; failedTransfers += 1)
+        transfer += random.logNormal(transferSeconds, 0.4)
+    }
+    const waits = adapterShare > 0 && random.uniform() < adapterShare
+    const adapter = waits ? random.logNormal(adapterSeconds, 0.4) : 0
+    return { ready: arrived + Math.max(transfer, adapter), transfer, failedTransfers }
   }
 
   return {

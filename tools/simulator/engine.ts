@@ -8,6 +8,8 @@ import { createTotals, type Totals } from './totals.ts'
 export interface Gauges {
   running: number
   waiting: number
+  /** Of those waiting: for an adapter or for their KV blocks, not for room. */
+  deferred: number
   /** 0..1. */
   kvUsage: number
 }
@@ -44,7 +46,7 @@ export function createEngine(start: number, machine: Partial<Machine> = {}, knob
   let waiting: Request[] = []
   let running: Request[] = []
   let totals = createTotals()
-  let gauges: Gauges = { running: 0, waiting: 0, kvUsage: 0 }
+  let gauges: Gauges = { running: 0, waiting: 0, deferred: 0, kvUsage: 0 }
   /** Blocks of the running requests, those planned in this step included. */
   let held = 0
   const arrivals = createArrivals(fixed, () => turned)
@@ -54,7 +56,7 @@ export function createEngine(start: number, machine: Partial<Machine> = {}, knob
     while (clock < target) {
       takeArrivals()
       if (turned.hung || clock < bornAt) clock = Math.min(target, turned.hung ? target : bornAt)
-      else if (running.length + waiting.length === 0) sleepUntilArrival()
+      else if (running.length === 0 && firstReady() === undefined) idle()
       else step()
     }
     takeArrivals()
@@ -65,9 +67,20 @@ export function createEngine(start: number, machine: Partial<Machine> = {}, knob
     waiting.push(...arrivals.until(clock).filter(({ arrived }) => arrived >= bornAt))
   }
 
-  function sleepUntilArrival(): void {
-    gauges = { running: 0, waiting: 0, kvUsage: 0 }
-    clock = Math.min(target, arrivals.next())
+  /** Until somebody comes, or may be let in. */
+  function idle(): void {
+    show()
+    clock = Math.min(target, arrivals.next(), ...waiting.map(({ ready }) => ready).filter((ready) => ready > clock))
+  }
+
+  function firstReady(): Request | undefined {
+    return turned.asleep ? undefined : waiting.find(({ ready }) => ready <= clock)
+  }
+
+  function show(): void {
+    const deferred = waiting.filter(({ ready }) => ready > clock).length
+    const kvUsage = Math.min(1, held / allBlocks())
+    gauges = { running: running.length, waiting: waiting.length, deferred, kvUsage }
   }
 
   /** One step of the scheduler: those that run go on, then the queue is let in, then the GPU computes. */
@@ -81,7 +94,8 @@ export function createEngine(start: number, machine: Partial<Machine> = {}, knob
       (sum, [request, tokens]) => sum + (tokens > 1 || request.generated === 0 ? tokens : 0),
       0,
     )
-    const computing = fixed.stepSeconds + plan.size * fixed.sequenceSeconds + promptTokens * fixed.promptTokenSeconds
+    const sequences = plan.size * (1 + turned.draftTokens)
+    const computing = fixed.stepSeconds + sequences * fixed.sequenceSeconds + promptTokens * fixed.promptTokenSeconds
     clock += computing * turned.slowdown
     settle(plan)
   }
@@ -109,23 +123,31 @@ export function createEngine(start: number, machine: Partial<Machine> = {}, knob
   function admit(plan: Map<Request, number>, budget: number): void {
     let left = budget
     while (running.length < fixed.maxNumSeqs && left > 0) {
-      const request = waiting[0]
+      const request = firstReady()
       if (!request) break
+      const leave = () => waiting.splice(waiting.indexOf(request), 1)
       if (request.prompt + request.output > turned.cacheTokens) {
         // Drawn before the cache was made smaller: it would stand at the head of the queue for ever.
-        waiting.shift()
+        leave()
         totals.finished.abort += 1
         continue
       }
       if (request.computed === 0) request.computed = request.cached
       const tokens = Math.min(remaining(request), left)
       if (!take(request, tokens)) break
-      waiting.shift()
+      leave()
       running.push(request)
+      if (request.firstScheduled === undefined) countTransfer(request)
       request.firstScheduled ??= clock
       plan.set(request, tokens)
       left -= tokens
     }
+  }
+
+  function countTransfer({ transfer, failedTransfers }: Request): void {
+    if (transfer === 0) return
+    observe(totals.transferTime, transfer)
+    totals.failedTransfers += failedTransfers
   }
 
   /** All work is thrown away and done again: V1 preempts by recomputation. */
@@ -167,12 +189,17 @@ export function createEngine(start: number, machine: Partial<Machine> = {}, knob
     if (tokens > 0) observe(totals.iterationTokens, tokens)
     for (const request of running) if (request.generated >= request.output) finish(request)
     running = running.filter((request) => request.generated < request.output)
-    gauges = { running: running.length, waiting: waiting.length, kvUsage: Math.min(1, held / allBlocks()) }
+    show()
   }
 
+  /** One token, and those of the draft that are accepted: all of them at one moment. */
   function generate(request: Request): void {
-    request.generated += 1
-    totals.generationTokens += 1
+    const tokens = 1 + (request.firstToken === undefined ? 0 : acceptedDraft(request))
+    const before = blocks(request, 0)
+    request.generated += tokens
+    request.computed += tokens - 1
+    held += blocks(request, 0) - before
+    totals.generationTokens += tokens
     if (request.firstToken === undefined) {
       request.firstToken = clock
       totals.promptTokens += request.prompt
@@ -183,6 +210,16 @@ export function createEngine(start: number, machine: Partial<Machine> = {}, knob
       observe(totals.itl, clock - request.lastToken)
     }
     request.lastToken = clock
+  }
+
+  function acceptedDraft({ generated, output }: Request): number {
+    const { draftTokens, acceptShare } = turned
+    if (draftTokens === 0) return 0
+    let accepted = 0
+    while (accepted < draftTokens && random.uniform() < acceptShare) accepted += 1
+    totals.draftTokens += draftTokens
+    totals.draftAccepted += accepted
+    return Math.min(accepted, output - generated - 1)
   }
 
   function finish(request: Request): void {
@@ -212,9 +249,9 @@ export function createEngine(start: number, machine: Partial<Machine> = {}, knob
     running = []
     held = 0
     totals = createTotals()
-    gauges = { running: 0, waiting: 0, kvUsage: 0 }
+    gauges = { running: 0, waiting: 0, deferred: 0, kvUsage: 0 }
     bornAt = Math.max(clock, target) + startup / 1000
-    turned = { ...turned, hung: false }
+    turned = { ...turned, hung: false, asleep: false }
   }
 
   return {

@@ -15,6 +15,17 @@ export interface Knobs {
   hung: boolean
   /** Share of requests that end with `error`. */
   errorShare: number
+  /** It sleeps: what runs is finished, and nobody is let in. */
+  asleep: boolean
+  /** Tokens that a draft model proposes at each step of a request (0: there is none), and how likely each is accepted. */
+  draftTokens: number
+  acceptShare: number
+  /** Mean seconds in which a prompt's KV blocks come from a prefill node (0: there is none), and the share of tries that fail. */
+  transferSeconds: number
+  transferFailShare: number
+  /** Share of requests that first wait for a free adapter slot, and the mean seconds of that. */
+  adapterShare: number
+  adapterSeconds: number
 }
 
 /** What is fixed while the process lives. */
@@ -55,4 +66,11 @@ export const DEFAULT_KNOBS: Knobs = {
   slowdown: 1,
   hung: false,
   errorShare: 0,
+  asleep: false,
+  draftTokens: 0,
+  acceptShare: 0.7,
+  transferSeconds: 0,
+  transferFailShare: 0,
+  adapterShare: 0,
+  adapterSeconds: 10,
 }

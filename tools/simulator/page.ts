@@ -20,16 +20,22 @@ export function vllmPage(engine: Engine): string {
 }
 
 function gauges(engine: Engine, labels: Labels): string[] {
-  const { running, waiting, kvUsage } = engine.gauges()
+  const { running, waiting, deferred, kvUsage } = engine.gauges()
+  const asleep = engine.knobs().asleep ? 1 : 0
   return [
     gauge('vllm:num_requests_running', 'Number of requests in model execution batches.', [[labels, running]]),
     gauge('vllm:num_requests_waiting', 'Number of requests waiting to be processed.', [[labels, waiting]]),
     // The parts of the line above: whoever adds all series that begin with its name counts every request twice.
     gauge('vllm:num_requests_waiting_by_reason', 'Number of waiting requests by reason.', [
-      [{ ...labels, reason: 'capacity' }, waiting],
-      [{ ...labels, reason: 'deferred' }, 0],
+      [{ ...labels, reason: 'capacity' }, waiting - deferred],
+      [{ ...labels, reason: 'deferred' }, deferred],
     ]),
     gauge('vllm:kv_cache_usage_perc', 'KV-cache usage. 1 means 100 percent usage.', [[labels, kvUsage]]),
+    gauge('vllm:engine_sleep_state', 'Engine sleep state.', [
+      [{ ...labels, sleep_state: 'awake' }, 1 - asleep],
+      [{ ...labels, sleep_state: 'weights_offloaded' }, asleep],
+      [{ ...labels, sleep_state: 'discard_all' }, 0],
+    ]),
   ]
 }
 
@@ -51,6 +57,35 @@ function counters(engine: Engine, labels: Labels, born: number): string[] {
     one('vllm:prompt_tokens', 'Number of prefill tokens processed.', totals.promptTokens),
     one('vllm:generation_tokens', 'Number of generation tokens processed.', totals.generationTokens),
     counter('vllm:request_success', 'Count of successfully processed requests.', reasons, born),
+    ...ofDraft(engine, { labels, born, one }),
+    ...ofTransfers(engine, { labels, born, one }),
+  ]
+}
+
+interface Writing {
+  labels: Labels
+  /** Unix seconds. */
+  born: number
+  one: (name: string, help: string, value: number) => string
+}
+
+/** Published with speculative decoding alone. */
+function ofDraft(engine: Engine, { one }: Writing): string[] {
+  const { draftTokens, draftAccepted } = engine.totals()
+  if (engine.knobs().draftTokens === 0) return []
+  return [
+    one('vllm:spec_decode_num_draft_tokens', 'Number of draft tokens.', draftTokens),
+    one('vllm:spec_decode_num_accepted_tokens', 'Number of accepted tokens.', draftAccepted),
+  ]
+}
+
+/** Published where prompts are read on another node. */
+function ofTransfers(engine: Engine, { labels, born, one }: Writing): string[] {
+  const { transferTime, failedTransfers } = engine.totals()
+  if (engine.knobs().transferSeconds === 0) return []
+  return [
+    histogram('vllm:nixl_xfer_time_seconds', 'Histogram of NIXL transfer duration.', labels, transferTime, born),
+    one('vllm:nixl_num_failed_transfers', 'Number of failed NIXL KV Cache transfers.', failedTransfers),
   ]
 }
 

@@ -25,9 +25,13 @@ export function turn(engine: Engine, typed: string): string {
   const knobs = Object.keys(DEFAULT_KNOBS) as (keyof Knobs)[]
   const knob = knobs.find((one) => one === name)
   const amount = Number(text)
-  const value = knob === 'hung' ? text === 'yes' : amount
-  if (!knob || text === '' || (knob !== 'hung' && !(amount >= 0 && Number.isFinite(amount))))
-    return `may be restart, hung yes, hung no, or one of ${knobs.filter((one) => one !== 'hung').join(', ')} and a number`
+  const isSwitch = (one: keyof Knobs | undefined) => one !== undefined && typeof DEFAULT_KNOBS[one] === 'boolean'
+  const value = isSwitch(knob) ? text === 'yes' : amount
+  if (!knob || text === '' || (!isSwitch(knob) && !(amount >= 0 && Number.isFinite(amount)))) {
+    const switches = knobs.filter(isSwitch).map((one) => `${one} yes, ${one} no`)
+    const numbers = knobs.filter((one) => !isSwitch(one)).join(', ')
+    return `may be restart, ${switches.join(', ')}, or one of ${numbers} and a number`
+  }
   engine.change({ [knob]: value })
   return `${knob} ${text}`
 }

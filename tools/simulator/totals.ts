@@ -7,6 +7,7 @@ const TTFT = [
 const PER_TOKEN = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80]
 const REQUEST = [0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680]
 const ITERATION = [1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384]
+const TRANSFER = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 5]
 const LENGTH = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000]
 
 export type FinishedReason = 'stop' | 'length' | 'abort' | 'error' | 'repetition'
@@ -18,6 +19,10 @@ export interface Totals {
   prefixQueries: number
   prefixHits: number
   preemptions: number
+  draftTokens: number
+  draftAccepted: number
+  failedTransfers: number
+  transferTime: Histogram
   finished: Record<FinishedReason, number>
   ttft: Histogram
   itl: Histogram
@@ -39,6 +44,10 @@ export function createTotals(): Totals {
     prefixQueries: 0,
     prefixHits: 0,
     preemptions: 0,
+    draftTokens: 0,
+    draftAccepted: 0,
+    failedTransfers: 0,
+    transferTime: createHistogram(TRANSFER),
     finished: { stop: 0, length: 0, abort: 0, error: 0, repetition: 0 },
     ttft: createHistogram(TTFT),
     itl: createHistogram(PER_TOKEN),

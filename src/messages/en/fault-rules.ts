@@ -22,7 +22,7 @@ export const faultRulesEn = {
     now: ({ value, usual }) =>
       value === undefined || usual === undefined
         ? 'The model no longer lies in GPU memory.'
-        : `Only ${n.percent(usual * Math.max(0, 1 - value))} of the model lies in GPU memory, usually ${n.percent(usual)}: the rest runs on the CPU, many times slower.`,
+        : `${value >= 1 ? 'Nothing' : `Only ${n.percent(usual * (1 - value))}`} of the model lies in GPU memory, usually ${n.percent(usual)}: the rest runs on the CPU, many times slower.`,
     over: 'Model is in GPU memory again',
     peak: (value) => `down by ${n.percent(value)} at worst`,
     todo: () =>

@@ -64,7 +64,8 @@ export const failuresRu: Catalogue['failures'] = {
       'curl может его прочитать: ищите, кто по пути пишет такие заголовки (прокси, sidecar, другой протокол).',
   },
   'not-authorised': {
-    headline: (failure) => `Нет доступа к метрикам${failure.status === undefined ? '' : ` (${failure.status})`}`,
+    headline: (failure, canary) =>
+      `Нет доступа${canary ? '' : ' к метрикам'}${failure.status === undefined ? '' : ` (${failure.status})`}`,
     words: (failure, canary) =>
       `сервер отказывает ${canary ? 'пробному запросу' : 'в доступе к метрикам'} (${status(failure, 'нет доступа')})`,
     todo: (_, __, variables = '<BACKEND>') =>
@@ -120,7 +121,7 @@ export const failuresRu: Catalogue['failures'] = {
     words: (failure) =>
       isDeclared(failure)
         ? `ответ сжат не так, как сказано в заголовке${code(failure)}`
-        : 'пришли сжатые байты без указания об этом',
+        : 'ответ сжат, но заголовка Content-Encoding нет',
     todo: (failure) =>
       isDeclared(failure)
         ? 'Сервер или прокси ставит неверный заголовок Content-Encoding: исправьте его или выключите сжатие.'

@@ -19,11 +19,11 @@ export const faultRulesRu = {
     'Дело не в нагрузке: смотрите вторую сторону передачи, сеть между ними и лог коннектора.',
   ),
   cpu_fallback: {
-    headline: () => 'Модель теперь считает CPU',
+    headline: () => 'Модель теперь выполняется на CPU',
     now: ({ value, usual }) =>
       value === undefined || usual === undefined
         ? 'Модель больше не лежит в памяти GPU.'
-        : `В памяти GPU только ${n.percent(usual * Math.max(0, 1 - value))} модели, обычно ${n.percent(usual)}: остальное выполняется на CPU, во много раз медленнее.`,
+        : `В памяти GPU ${value >= 1 ? 'ничего от' : `только ${n.percent(usual * (1 - value))}`} модели, обычно ${n.percent(usual)}: остальное выполняется на CPU, во много раз медленнее.`,
     over: 'Модель снова в памяти GPU',
     peak: (value) => `падение было до ${n.percent(value)}`,
     todo: () =>

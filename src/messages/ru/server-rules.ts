@@ -117,7 +117,7 @@ export const serverRulesRu = {
   tls_expiry: {
     headline: () => 'Скоро истечёт TLS-сертификат',
     now: ({ value, limit: max, ends, backend }) => {
-      const whose = backend === undefined ? ' этого push-сервера' : ''
+      const whose = backend === undefined ? ' этого пуш-сервера' : ''
       const when = ends === undefined ? '' : `, ${ends}`
       if (value === undefined) return `TLS-сертификат${whose} скоро истечёт.`
       if (value <= 0) return `TLS-сертификат${whose} истёк${when}.`
@@ -168,7 +168,7 @@ function blind({ missing, answeredBy, signals, doubted, sources }: Fact): string
     signals === undefined ? undefined : `не отдаёт: ${signals}`,
     doubted === undefined ? undefined : `отдаёт невозможные значения: ${doubted}`,
   ].filter((part) => part !== undefined)
-  if (parts.length > 0) return `Сервер отвечает, но ${parts.join('; ')}. Правила по ним ничего не видят.`
+  if (parts.length > 0) return `Сервер отвечает, но ${parts.join('; ')}. Правила по ним не работают.`
   return 'Сервер отвечает, но чисел, нужных правилам, нет.'
 }
 
