@@ -126,7 +126,7 @@ async function runOnce(given: RunOptions & { network: Network; id: string; now: 
   }
   const judge = async (state: State, observations: readonly Observation[]) => {
     const decision = decideFrom(state, observations, options, { now, id, found })
-    const wanted = versionsWanted(decision.evaluation.notifications, decision.state, now)
+    const wanted = versionsWanted(decision.evaluation, decision.state, now)
     if (wanted.length === 0 || network.askVersions === undefined || io.now() > scrapesEnd) return decision
     const versions = await network.askVersions(config, wanted)
     return decideFrom(state, withVersions(observations, versions), options, { now, id, found })

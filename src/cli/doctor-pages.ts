@@ -18,16 +18,31 @@ import { lookAt } from './whose-page.ts'
 
 /** Looks at the page of each endpoint and prints what its rules read. @returns whether all is well. */
 export async function checkPages(config: Config, table: BackendTable): Promise<boolean> {
-  const connections = openDispatcher(endpointWays(config))
+  const ends = new Map<string, number>()
+  const connections = openDispatcher({ ...endpointWays(config), onCertificate: ends.set.bind(ends) })
   try {
     const checks = await Promise.all(
       config.endpoints.map((endpoint) => checkPage(endpoint, table, config.backend, connections.dispatcher)),
     )
-    for (const { lines } of checks) console.log(`${mask(lines.join('\n'), config.secrets)}\n`)
+    for (const [i, { lines }] of checks.entries()) {
+      const own = [...lines, ...certificateLines(config.endpoints[i], ends)]
+      console.log(`${mask(own.join('\n'), config.secrets)}\n`)
+    }
     return checks.every((check) => check.healthy)
   } finally {
     await connections.close()
   }
+}
+
+/** Of an address by https, when its certificate ends. */
+function certificateLines(endpoint: Endpoint | undefined, ends: ReadonlyMap<string, number>): string[] {
+  const end = endpoint && ends.get(new URL(endpoint.url).origin)
+  if (end === undefined) return []
+  const days = Math.floor((end - Date.now()) / 86_400_000)
+  const limit = endpoint?.rules.find(({ id }) => id === 'tls_expiry')?.limit ?? 0
+  return [
+    `  certificate: ends in ${days} days (${new Date(end).toISOString().slice(0, 10)})${days < limit ? ', soon' : ''}`,
+  ]
 }
 
 async function checkPage(

@@ -2,7 +2,7 @@ import { REQUESTS_AT_LEAST } from '../signals/derive.ts'
 import type { Increases } from '../signals/window.ts'
 import { ofEngine, whenFailing, whenGatewayFails } from '../verdict/advice.ts'
 import { counted } from './counted.ts'
-import { ofEachModel, ofModel } from './per-model.ts'
+import { failuresOfEachModel, ofModel } from './per-model.ts'
 import { base, ruleset } from './rule.ts'
 import type { Snapshot } from './snapshot.ts'
 import { FIRST_READING, tooFew } from './unknown.ts'
@@ -10,7 +10,7 @@ import { FIRST_READING, tooFew } from './unknown.ts'
 export const failureRules = ruleset({
   errors: {
     ...base,
-    firesWhen: `the share of requests that failed by the server's fault, of at least ${REQUESTS_AT_LEAST}, is above the limit (vLLM: with the 5xx of its own HTTP counter on paths of inference); a client's abort or invalid request is none; also of each model where several share the server`,
+    firesWhen: `the share of requests that failed by the server's fault, of at least ${REQUESTS_AT_LEAST}, is above the limit (vLLM: with the 5xx of its own HTTP counter on paths of inference); a client's abort or invalid request is none; also of each model where several share the server, and then of the whole without those of a model that is told`,
     sign: '💥',
     about: 'engine',
     unit: 'share',
@@ -19,7 +19,7 @@ export const failureRules = ruleset({
     priority: 8,
     needs: { signals: ['finished', 'failed', 'http_failed'], absentUntilFirst: ['failed', 'http_failed'] },
     // 5xx of the server have no model: the whole is judged, too.
-    measure: ofEachModel('errors', ({ derived }) => ({ value: derived.numbers.failed_share }), { whole: true }),
+    measure: failuresOfEachModel('errors', ({ derived }) => ({ value: derived.numbers.failed_share })),
     unknownReason: (snapshot, model) => noShare(ofModel(snapshot, model)),
     idles: true,
     tells: ['failed_share'],

@@ -17,11 +17,10 @@ export const latencyRules = ruleset({
   ttft: {
     ...symptom,
     ...quantileOf('ttft', 99),
-    measure: ofEachModel(
-      'ttft',
-      ({ derived }) => ({ value: derived.numbers.ttft_p99, atLeast: derived.atLeast.includes('ttft_p99') }),
-      { whole: false },
-    ),
+    measure: ofEachModel('ttft', ({ derived }) => ({
+      value: derived.numbers.ttft_p99,
+      atLeast: derived.atLeast.includes('ttft_p99'),
+    })),
     firesWhen: `the p99 of the time to first token in the window is above the limit; with fewer than ${QUANTILE_AT_LEAST} requests the window is widened, up to an hour; of each model where several share the server`,
     limit: 3,
     clear: 2,

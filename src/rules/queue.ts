@@ -63,7 +63,7 @@ export const queueRules = ruleset({
     clear: 1,
     priority: 8,
     needs: { signals: ['queue_wait'] },
-    measure: ofEachModel('queue_wait', ({ derived }) => ({ value: derived.numbers.queue_wait }), { whole: false }),
+    measure: ofEachModel('queue_wait', ({ derived }) => ({ value: derived.numbers.queue_wait })),
     unknownReason: (snapshot, model) => tooFewObserved('queue_wait', MEAN_AT_LEAST, ofModel(snapshot, model)),
     decidedBy: { histogram: 'queue_wait', as: 'mean' },
     since: (snapshot, model) => judgedSince(ofModel(snapshot, model), 'queue_wait'),

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { createServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { doctor } from '../../src/cli/doctor.ts'
 import { parseConfig } from '../../src/config/parse.ts'
 import { type Backend, prefixOf } from '../../src/model/backend.ts'
 import type { IO } from '../../src/model/io.ts'
@@ -103,6 +104,22 @@ test('an endpoint whose certificate ends within the limit is told once a day, wi
   )
   expect(told[0]?.join()).toContain('Renew it')
   expect(connections - before).toBe(days.length) // no connection but those of the scrapes
+})
+
+test('doctor says when it ends', async () => {
+  const said: string[] = []
+  vi.spyOn(console, 'log').mockImplementation((text) => said.push(String(text)))
+  onTestFinished(() => void vi.restoreAllMocks())
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const { url } = await secure()
+  for (const [name, value] of Object.entries({
+    VLLM_ENDPOINTS: `chat=${url}`,
+    VLLM_TLS_CA: made.ca,
+    STATE_DIR: made.folder,
+  }))
+    vi.stubEnv(name, value)
+  expect(await doctor('vllm', { push: false })).toBe(0)
+  expect(said.join('\n')).toMatch(/certificate: ends in [12] days \(\d{4}-\d\d-\d\d\), soon/)
 })
 
 test('near miss: beyond the limit, and with the rule off, nothing is told', async () => {

@@ -1,6 +1,14 @@
 import type { Incident } from './incident.ts'
 import { incidentsAround } from './incidents/around.ts'
+import { calmHours } from './incidents/calm.ts'
+import { litellmIncidents } from './incidents/litellm.ts'
 import { llamaServerIncidents } from './incidents/llama-server.ts'
 import { vllmIncidents } from './incidents/vllm.ts'
 
-export const INCIDENTS: readonly Incident[] = [...llamaServerIncidents, ...incidentsAround, ...vllmIncidents]
+export const INCIDENTS: readonly Incident[] = [
+  ...llamaServerIncidents,
+  ...incidentsAround,
+  ...vllmIncidents,
+  ...litellmIncidents,
+  calmHours,
+]

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** Where servers are installed and write; what is installed stays for the next time. */
@@ -33,14 +33,15 @@ export interface Command {
 }
 
 const running = new Set<ChildProcess>()
+const CORES = availableParallelism()
 let serial = 0
 
 /** Starts it on one core and behind everything else, so that the machine stays usable and the watcher is not what is slow. */
 export function start({ name, command, args, env = {}, cwd }: Command): Program {
   serial += 1
   const file = join(folder('logs'), `${process.pid}-${serial}-${name}.log`)
-  const child = spawn('nice', ['-n', '10', 'taskset', '-c', '0', command, ...args], {
-    env: { ...process.env, ...ONE_THREAD, ...env },
+  const child = spawn('nice', ['-n', '10', 'taskset', '-c', String(serial % CORES), command, ...args], {
+    env: { ...process.env, ...LEAN, ...env },
     cwd: cwd ?? folder('cwd'),
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -68,7 +69,14 @@ export function start({ name, command, args, env = {}, cwd }: Command): Program 
   }
 }
 
-const ONE_THREAD = { OMP_NUM_THREADS: '1', OPENBLAS_NUM_THREADS: '1', MKL_NUM_THREADS: '1', RAYON_NUM_THREADS: '1' }
+// Without its compiled files a large package takes half a minute to load, in each of its processes.
+const LEAN = {
+  PYTHONDONTWRITEBYTECODE: '',
+  OMP_NUM_THREADS: '1',
+  OPENBLAS_NUM_THREADS: '1',
+  MKL_NUM_THREADS: '1',
+  RAYON_NUM_THREADS: '1',
+}
 
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return

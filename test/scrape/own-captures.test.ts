@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { readingsOf, totalOf } from './reading.ts'
+
+/** Pages of servers that `npm run real` started; the first lines of each say how. */
+const read = (file: string) => readFileSync(path.join(import.meta.dirname, 'captures', file))
+
+function mapped<T, R>(record: Partial<Record<string, T>>, of: (value: T) => R): Record<string, R> {
+  return Object.fromEntries(
+    Object.entries(record).flatMap(([name, one]) => (one === undefined ? [] : [[name, of(one)]])),
+  )
+}
+
+test('vLLM 0.32.0 with a queue: every signal of its page, as it stands there', () => {
+  const readings = readingsOf('vllm', read('vllm-0.32.0-busy.prom'))
+  expect(readings.server).toBe('vLLM V1, 0.9.2 or newer')
+  expect(mapped(readings.gauges, ({ value }) => value)).toEqual({
+    ...{ waiting: 16, waiting_deferred: 0, running: 4 },
+    ...{ asleep: 0, kv_cache: 0.015686274509803977 },
+  })
+  // Refusals are counted without a label of the engine.
+  expect(mapped(readings.counters, totalOf)).toEqual({
+    ...{ finished: 1, failed: 0, admission_rejected: 0, preemptions: 0, steps: 59 },
+    ...{ prompt_tokens: 83, generation_tokens: 86, prefix_queries: 83, prefix_hits: 0 },
+  })
+  const counts = mapped(readings.histograms, (sets) =>
+    Object.values(sets).map(({ bounds, counts }) => [bounds.length, counts.at(-1)]),
+  )
+  expect(counts).toEqual({ ttft: [[22, 5]], itl: [[19, 1]], e2e: [[21, 1]], queue_wait: [[21, 1]] })
+  expect(readings.settings).toMatchObject({ num_gpu_blocks: '256', block_size: '128' })
+  expect(readings).toMatchObject({ model: 'tiny', startedAt: 1_796_105_040.82, malformed: 0, faults: [] })
+})
