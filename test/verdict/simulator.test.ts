@@ -18,7 +18,7 @@ const CALM = 75
 const TROUBLE = 15
 const LIVES = amount('lives')
 const SEEDS = Array.from({ length: LIVES }, (_, index) => index + 1)
-const TIMEOUT = 600_000
+const TIMEOUT = 1_800_000
 
 /** A server, or the replicas of a group. */
 interface Place {
@@ -162,11 +162,16 @@ test(
 )
 
 const HOURS = amount('calmHours')
+/**
+ * Requests a second. At 2, more than half of what it can do, a cluster of arrivals fills all places for some seconds once in
+ * three days: then first tokens are late, for one in a hundred in five minutes, which is told as the limit of 3 s wants it.
+ */
+const CALM_LOAD = 1.5
 test.each(SEEDS)(
   `simulated vLLM, all is well for ${HOURS} hours (life %d of ${LIVES}): no message at all`,
   (seed) => {
     const config = configOf('vllm')
-    const engine = createEngine(START, { seed })
+    const engine = createEngine(START, { seed }, { arrivals: CALM_LOAD })
     let state = emptyState()
     for (let minute = 0; minute < HOURS * 60; minute++) {
       const now = START + minute * MINUTE
