@@ -53,6 +53,7 @@ const APART: Readonly<Record<string, string>> = {
   'preemptions: more than one a second': 'a rate over a span that is not full yet is lower there',
   'series of its own that feed no rule': 'which of the other series are the server’s own is not known there',
   'histogram in milliseconds': 'that bounds are in another unit than the name says is not seen there',
+  'milliseconds in the buckets of': 'that values are in another unit than the name says is not seen there',
   'prompts are read again and again': 'a prompt that is read again moves the counters, and so is progress there',
   'closes as idle': 'an alert that closes for lack of traffic would need to know since when there was none',
   'half of the sum': 'a half that was seen before and is missing makes ours a lower bound',
