@@ -90,8 +90,9 @@ export function gpu({ table }: Pick<Dialect, 'table'>): string {
  */
 function failedShare(finished: string, dialect: Dialect): string | undefined {
   const { signals } = dialect.table
-  const parts = (['failed', 'http_failed'] as const).map((signal) => increase(signal, dialect))
-  const [failed, refused] = parts
+  const failed = increase('failed', dialect)
+  const refused = withoutRefusals(dialect)
+  const parts = [failed, refused]
   const known = parts.filter((part) => part !== undefined)
   if (known.length === 0) return undefined
   const names = new Set(signals.finished?.from.map(({ name }) => name))
@@ -99,6 +100,13 @@ function failedShare(finished: string, dialect: Dialect): string | undefined {
   const ended = [finished, isAmong ? undefined : failed, refused].filter((part) => part !== undefined)
   const sum = (all: readonly string[]) => `sum by (${BY}) (${allOf(all.map((one) => `(${one})`))})`
   return `${sum(known)}\n/ on (${BY}) ((${sum(ended)} and on (${BY}) (${finished})) >= ${REQUESTS_AT_LEAST})`
+}
+
+/** Answers with 5xx, but for what the server's own cap on the queue turned away. */
+function withoutRefusals(dialect: Dialect): string | undefined {
+  const refused = increase('http_failed', dialect)
+  const rejected = refused && increase('admission_rejected', dialect)
+  return rejected === undefined ? refused : `clamp_min((${refused}) - ((${rejected}) or (${refused}) * 0), 0)`
 }
 
 function perSecond(signal: CounterSignal, dialect: Dialect, window: number): string | undefined {

@@ -1,4 +1,4 @@
-import { REQUESTS_AT_LEAST } from '../signals/derive.ts'
+import { REQUESTS_AT_LEAST, withoutRefusals } from '../signals/derive.ts'
 import type { Increases } from '../signals/window.ts'
 import { ofEngine, whenFailing, whenGatewayFails } from '../verdict/advice.ts'
 import { counted } from './counted.ts'
@@ -10,7 +10,7 @@ import { FIRST_READING, tooFew } from './unknown.ts'
 export const failureRules = ruleset({
   errors: {
     ...base,
-    firesWhen: `the share of requests that failed by the server's fault, of at least ${REQUESTS_AT_LEAST}, is above the limit (vLLM: with the 5xx of its own HTTP counter on paths of inference); a client's abort or invalid request is none; also of each model where several share the server, and then of the whole without those of a model that is told`,
+    firesWhen: `the share of requests that failed by the server's fault, of at least ${REQUESTS_AT_LEAST}, is above the limit (vLLM: with the 5xx of its own HTTP counter on paths of inference, but for what its cap on the queue turned away); a client's abort or invalid request is none; also of each model where several share the server, and then of the whole without those of a model that is told`,
     sign: '💥',
     about: 'engine',
     unit: 'share',
@@ -51,6 +51,6 @@ function noShare({ window }: Snapshot): string {
   return window ? tooFew(endedIn(window.counters), REQUESTS_AT_LEAST) : FIRST_READING
 }
 
-function endedIn({ finished = 0, failed = 0, http_failed = 0 }: Increases['counters']): number {
-  return finished + failed + http_failed
+function endedIn(counters: Increases['counters']): number {
+  return (counters.finished ?? 0) + (counters.failed ?? 0) + withoutRefusals(counters)
 }

@@ -1,3 +1,4 @@
+import { withoutRefusals } from '../signals/derive.ts'
 import { alertKey } from '../state/alert-key.ts'
 import type { Measured } from './measured.ts'
 import type { RuleSpec } from './rule.ts'
@@ -57,10 +58,11 @@ function isBefore({ before }: Snapshot, rule: string, subject?: string): boolean
 
 /** The part of all failures in the window that is of these models. */
 function failedBy(models: readonly { subject: string }[], snapshot: Snapshot): number {
-  const { failed = 0, http_failed = 0 } = snapshot.window?.counters ?? {}
+  const counters = snapshot.window?.counters ?? {}
+  const all = (counters.failed ?? 0) + withoutRefusals(counters)
   const own = models.map(({ subject }) => snapshot.models?.[subject]?.window?.counters.failed ?? 0)
-  const sum = own.reduce((all, one) => all + one, 0)
-  return failed + http_failed === 0 ? 0 : Math.min(1, sum / (failed + http_failed))
+  const sum = own.reduce((total, one) => total + one, 0)
+  return all === 0 ? 0 : Math.min(1, sum / all)
 }
 
 function isQuiet({ window }: Snapshot): boolean {

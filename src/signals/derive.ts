@@ -152,17 +152,25 @@ function addQuantiles(derived: Derived, window: Increases): void {
 
 /**
  * Failed requests among those that ended in the window. Where both are read from one series by its labels, or the server
- * counts a failed one as finished too, the failed ones are among the finished; else they come on top. What the server's HTTP layer answered with 5xx (a dead engine,
- * a refusal) never reached the engine's own counters. A server that counts failures only once there are any
- * has none before.
+ * counts a failed one as finished too, the failed ones are among the finished; else they come on top. What the server's HTTP layer answered with 5xx (a dead engine)
+ * never reached the engine's own counters. A server that counts failures only once there are any has none before.
  */
 function failedShare(readings: Readings, window: Increases): number | undefined {
-  const { finished, failed = 0, http_failed: refused = 0 } = window.counters
+  const { finished, failed = 0 } = window.counters
+  const refused = withoutRefusals(window.counters)
   if (finished === undefined) return undefined
   const { failed: source, finished: other } = readings.sources
   const among = readings.failedAmong || (source !== undefined && source === other)
   const ended = (among ? finished : finished + failed) + refused
   return ended < REQUESTS_AT_LEAST ? undefined : Math.min(1, (failed + refused) / ended)
+}
+
+/**
+ * Answers with 5xx that are faults: vLLM answers 503 to what its own cap on the queue turns away, and counts that apart.
+ * The cap works then as its owner set it.
+ */
+export function withoutRefusals({ http_failed = 0, admission_rejected = 0 }: Increases['counters']): number {
+  return Math.max(0, http_failed - admission_rejected)
 }
 
 function addHitShare(derived: Derived, readings: Readings, window: Increases | undefined): void {

@@ -38,6 +38,8 @@ const USES: Partial<Record<Advice['key'], FlagUse>> = {
 export function spelt(piece: Advice, { context }: Notification): Advice {
   const use = USES[piece.key]
   const table = tableOf(context)
+  // A queue with a cap that has turned something away needs no cap.
+  if (use === 'queue-cap' && (context?.numbers.admission_rejected ?? 0) > 0) return piece
   const flag = use && table && flagOf(table, use, context?.version)
   return flag ? ({ ...piece, flag } as Advice) : piece
 }

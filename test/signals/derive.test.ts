@@ -192,6 +192,17 @@ describe('the failed share', () => {
     expect(failing(20, undefined)).toBe(0)
   })
 
+  test('what vLLM turned away at its own cap is no failure, other answers with 5xx are', () => {
+    const share = (finished: number, http_failed: number, admission_rejected: number) =>
+      between(
+        counters({ finished: 0, http_failed: 0, admission_rejected: 0 }),
+        counters({ finished, http_failed, admission_rejected }),
+      ).numbers.failed_share
+    expect(share(67, 1_933, 1_934)).toBe(0)
+    expect(share(20, 15, 10)).toBe(0.2)
+    expect(share(10, 1_933, 1_933)).toBeUndefined()
+  })
+
   test('is unknown where nothing finished is published', () => {
     expect(between(counters({ failed: 0 }), counters({ failed: 50 })).numbers.failed_share).toBeUndefined()
   })

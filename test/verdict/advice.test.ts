@@ -5,8 +5,9 @@ import { todosOf } from '../../src/messages/context-lines.ts'
 import type { Backend } from '../../src/model/backend.ts'
 import { VERDICTS, type VerdictKind } from '../../src/model/explanation.ts'
 import { FAILURE_KINDS } from '../../src/model/failure.ts'
-import type { AlertContext, Notification } from '../../src/model/notification.ts'
+import type { AlertContext, Notification, Numbers } from '../../src/model/notification.ts'
 import { advice, rulesOf } from '../../src/rules/rules.ts'
+import { spelt } from '../../src/verdict/advice.ts'
 import { play } from '../playing.ts'
 
 /** Settings that each server has; a setting of one may not be told to the owner of another. */
@@ -176,6 +177,13 @@ test('every XID that is explained in one language is explained in the other', ()
 test('requests that fail because there are too many of them are no matter for the log', () => {
   expect(advice(factOf('tgi', 'errors', { failedBy: 'overloaded' }))).toEqual([{ key: 'more-replicas' }])
   expect(advice(factOf('tgi', 'errors', { failedBy: 'generation' }))).toEqual([{ key: 'read-log' }])
+})
+
+test('a server whose own cap turns requests away is not told to set one', () => {
+  const flag = (numbers: Numbers) =>
+    spelt({ key: 'more-replicas' }, factOf('vllm', 'waiting', { version: '0.32.0', numbers }))
+  expect(flag({ admission_rejected: 0 })).toMatchObject({ flag: { name: '--max-num-queued-reqs' } })
+  expect(flag({ admission_rejected: 420 })).toEqual({ key: 'more-replicas' })
 })
 
 describe('the same trouble on three versions of vLLM, by what their pages tell', () => {

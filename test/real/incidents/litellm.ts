@@ -6,6 +6,7 @@ import { type Load, startLoad, told } from '../load.ts'
 import { folder } from '../scratch.ts'
 import { type LiteLlm, MASTER_KEY, startLiteLlm } from '../servers/litellm.ts'
 import { type LlamaServer, startLlamaServer } from '../servers/llama-server.ts'
+import { toldBy } from '../traffic.ts'
 import { WAYS, type Watching } from '../watcher.ts'
 
 const PEOPLE = ['alice.arden', 'bela.bako', 'chidi.cole', 'dana.dow']
@@ -56,7 +57,7 @@ function linesNaming(page: string): string {
 function one(
   name: string,
   rest: Omit<Prepared, 'functions' | 'env' | 'end' | 'happen' | 'check'> & {
-    happen(proxy: LiteLlm, engines: [LlamaServer, LlamaServer]): Promise<string>
+    happen(proxy: LiteLlm, engines: [LlamaServer, LlamaServer], watching: Watching): Promise<string>
   },
 ): Incident {
   return {
@@ -76,8 +77,8 @@ function one(
       return {
         functions: ['litellm'],
         env: { LITELLM_ENDPOINTS: `front=${proxy.url}`, LITELLM_BEARER_TOKEN: MASTER_KEY, LITELLM_TIMEOUT: '20s' },
-        async happen() {
-          const happened = await happen(proxy, engines)
+        async happen(watching) {
+          const happened = await happen(proxy, engines, watching)
           page = await pageOf(proxy)
           writeFileSync(join(folder('pages'), 'litellm.prom'), page)
           return `${happened}; ${linesNaming(page)}`
@@ -103,7 +104,7 @@ export const litellmIncidents: readonly Incident[] = [
     told: [],
   }),
   one('the only engine of a model is gone for 60 s', {
-    async happen(proxy, engines) {
+    async happen(proxy, engines, watching) {
       const users = crowd(proxy, 'chat')
       const others = crowd(proxy, 'code')
       await wait(30 * SECOND)
@@ -111,9 +112,10 @@ export const litellmIncidents: readonly Incident[] = [
       await engines[0].program.exited
       await wait(MINUTE)
       engines[0] = await startLlamaServer('quick', { alias: 'quick', port: engines[0].port })
-      await wait(100 * SECOND)
+      await toldBy(watching, 2)()
       return `chat: ${await users.stop()}; code: ${await others.stop()}`
     },
-    told: ['fired upstream|errors', 'fired upstream|errors', 'resolved upstream|errors', 'resolved upstream|errors'],
+    told: ['fired errors', 'resolved errors'],
+    says: /chat/,
   }),
 ]
