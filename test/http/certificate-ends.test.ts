@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { createServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { TABLES } from '../../src/backends/backends.ts'
 import { doctor } from '../../src/cli/doctor.ts'
 import { parseConfig } from '../../src/config/parse.ts'
-import { type Backend, prefixOf } from '../../src/model/backend.ts'
+import { type Backend, prefixOf, type ScrapedBackend } from '../../src/model/backend.ts'
 import type { IO } from '../../src/model/io.ts'
 import { run } from '../../src/run.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
@@ -140,6 +141,11 @@ test('a renewed certificate ends it', async () => {
   })
   expect(dayOf(told, days)).toEqual([0, 0.03])
   expect(told[3]?.join()).toContain('✅ chat: TLS certificate was renewed')
+})
+
+test.each(Object.keys(TABLES) as ScrapedBackend[])('%s: an endpoint by https has the rule', (backend) => {
+  const parsed = parseConfig(backend, { [`${prefixOf(backend)}_ENDPOINTS`]: 'a=https://a.test' }, { lambda: false })
+  expect(parsed.ok && parsed.config.endpoints[0]?.rules.map(({ id }) => id)).toContain('tls_expiry')
 })
 
 test('by plain http nothing is looked at, and the rule is not there', async () => {
