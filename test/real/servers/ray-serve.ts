@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { answers } from '../answers.ts'
+import { MINUTE } from '../asking.ts'
+import { installPython } from '../python.ts'
+import { folder, freePort, type Program, start } from '../scratch.ts'
+
+export interface RayServe {
+  /** Of its users. */
+  url: string
+  /** Of its node's agent. */
+  metrics: string
+  program: Program
+  /** The processes of the deployment. */
+  replicas(): number[]
+}
+
+/** One node with one deployment, which waits instead of computing: requests queue as behind a slow model. */
+export async function startRayServe(): Promise<RayServe> {
+  const bin = installPython('ray-serve')
+  const [port, metrics] = [await freePort(), await freePort()]
+  const home = folder(`ray-${port}`)
+  const program = start({
+    name: 'ray-serve',
+    command: join(bin, 'python'),
+    args: [resolve('test/real/servers/ray_serve.py'), JSON.stringify({ port, metrics, home })],
+    env: { PATH: `${bin}:${process.env.PATH}`, RAY_USAGE_STATS_ENABLED: '0' },
+  })
+  const page = `http://127.0.0.1:${metrics}/metrics`
+  await answers('Ray Serve', program, `http://127.0.0.1:${port}/-/healthz`, 2 * MINUTE)
+  await answers("Ray's agent", program, page, MINUTE)
+  return { url: `http://127.0.0.1:${port}`, metrics: page, program, replicas: () => replicasOf(home) }
+}
+
+/** Its processes lead groups of their own; those of this node have its folder among their variables or arguments. */
+function replicasOf(home: string): number[] {
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid) && isReplica(pid, home))
+    .map(Number)
+}
+
+function isReplica(pid: string, home: string): boolean {
+  try {
+    const of = (what: string) => readFileSync(`/proc/${pid}/${what}`, 'utf8')
+    return of('cmdline').startsWith('ray::ServeReplica') && of('environ').includes(home)
+  } catch {
+    return false // It ended meanwhile.
+  }
+}
