@@ -137,7 +137,8 @@ export function whenGatewayFails({ failedBy }: AlertContext): Advice[] {
 /**
  * Where room for more requests is made behind each gateway.
  * Dynamo: fault tolerance, request rejection. EPP: llm-d, flow control and EndpointPickerConfig. LiteLLM: proxy
- * configuration, load balancing. vLLM's router: README of the production stack. Ray Serve: configuration of a deployment.
+ * configuration, load balancing. vLLM's routers: READMEs of the production stack and of vllm-router. Ray Serve:
+ * configuration of a deployment.
  */
 export function refusesRequests({ backend }: AlertContext): Advice[] {
   switch (backend) {

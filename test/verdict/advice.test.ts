@@ -24,7 +24,7 @@ const SETTINGS: Partial<Record<Backend, RegExp>> = {
   mistralrs: /--max-seqs/,
   triton: /instance_group|max_batch_size|kv_cache_free_gpu_mem_fraction/,
   dynamo: /--active-decode-blocks-threshold/,
-  router: /--static-backends|--k8s-label-selector/,
+  router: /--static-backends|--k8s-label-selector|--worker-urls/,
 }
 const ANY_SETTING = /--[a-z]|[a-z]+_[a-z]+_[a-z]+|OLLAMA_/
 const KINDS: (VerdictKind | undefined)[] = [undefined, ...VERDICTS]

@@ -96,7 +96,7 @@ export const adviceEn: Catalogue['advice'] = {
     'Add a deployment to model_list in config.yaml, or name fallbacks in its router_settings.',
   'litellm-metrics': () => 'Metrics need callbacks: ["prometheus"] in litellm_settings of config.yaml.',
   'router-more-backends': () =>
-    'Look at the engines behind the router, and at --static-backends or --k8s-label-selector: is one missing?',
+    'Look at the engines behind the router, and at --static-backends, --k8s-label-selector or --worker-urls: is one missing?',
   'genai-more-backends': () =>
     'Look at the backends of the route (AIServiceBackend): add one, or a fallback by priority.',
   'ray-serve-more-replicas': () =>

@@ -96,7 +96,7 @@ export const adviceRu: Catalogue['advice'] = {
     'Добавьте развёртывание в model_list файла config.yaml или назовите fallbacks в его router_settings.',
   'litellm-metrics': () => 'Для метрик нужно callbacks: ["prometheus"] в litellm_settings файла config.yaml.',
   'router-more-backends': () =>
-    'Проверьте движки за роутером и его --static-backends или --k8s-label-selector: все ли там?',
+    'Проверьте движки за роутером и его --static-backends, --k8s-label-selector или --worker-urls: все ли там?',
   'genai-more-backends': () =>
     'Проверьте бэкенды маршрута (AIServiceBackend): добавьте ещё один или запасной с priority.',
   'ray-serve-more-replicas': () =>
