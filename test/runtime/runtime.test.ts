@@ -132,6 +132,7 @@ describe.skipIf(!INSTALLED)(INSTALLED ? NAME : `${NAME} (skipped: npm ci --prefi
 
   test('case 114: with the deadline near it ends by itself, the state saved, the silent endpoint failed', {
     timeout: 30_000,
+    tags: ['long'],
   }, async () => {
     hangs = true
     const lambda = await start('vllm', { VLLM_TIMEOUT: '60s' })
@@ -141,7 +142,10 @@ describe.skipIf(!INSTALLED)(INSTALLED ? NAME : `${NAME} (skipped: npm ci --prefi
     expect([...s3.objects.keys()]).toContain('queuebell/vllm.json')
   })
 
-  test('case 115: without a way out to the store it fails visibly before its limit', { timeout: 30_000 }, async () => {
+  test('case 115: without a way out to the store it fails visibly before its limit', {
+    timeout: 30_000,
+    tags: ['long'],
+  }, async () => {
     const silent = await serveOnLoopback(() => {})
     const lambda = await start('vllm', { S3_ENDPOINT: silent.url })
     const { answer, took } = await lambda.invoke(tick(0), 12_000)
@@ -150,7 +154,10 @@ describe.skipIf(!INSTALLED)(INSTALLED ? NAME : `${NAME} (skipped: npm ci --prefi
     expect(took).toBeLessThan(12_000)
   })
 
-  test('frozen between two invocations while its connections die, it goes on', { timeout: 30_000 }, async () => {
+  test('frozen between two invocations while its connections die, it goes on', {
+    timeout: 30_000,
+    tags: ['long'],
+  }, async () => {
     const lambda = await start('vllm')
     await lambda.invoke(tick(0))
     lambda.freeze()
