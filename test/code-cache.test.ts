@@ -114,7 +114,7 @@ function resealed(bytes: Buffer, change: (cached: Buffer) => void): Buffer {
   return Buffer.concat([bytes.subarray(0, HASHES / 2), hashOf(cached), cached])
 }
 
-test('two builds without a cache are the same, byte by byte', { timeout: 120_000 }, () => {
+test('two builds without a cache are the same, byte by byte', { timeout: 120_000, tags: ['long'] }, () => {
   const [one, other] = [buildBundles(), build()]
   try {
     const texts = ({ dist }: Bundles) =>
