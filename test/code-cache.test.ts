@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, wr
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { hashOf } from '../tools/build/loader.ts'
-import { type Bundles, buildBundles } from './bundles.ts'
+import { type Bundles, build, buildBundles } from './bundles.ts'
 
 /*
  * A run of `heartbeat-check`, which asks nobody, from a folder of its own: what it answers and does, and what its log says
@@ -114,8 +114,8 @@ function resealed(bytes: Buffer, change: (cached: Buffer) => void): Buffer {
   return Buffer.concat([bytes.subarray(0, HASHES / 2), hashOf(cached), cached])
 }
 
-test('two builds without a cache are the same, byte by byte', { timeout: 120_000 }, () => {
-  const [one, other] = [buildBundles(), buildBundles()]
+test('two builds without a cache are the same, byte by byte', { timeout: 120_000, tags: ['long'] }, () => {
+  const [one, other] = [buildBundles(), build()]
   try {
     const texts = ({ dist }: Bundles) =>
       readdirSync(dist).map((file) => [file, hashOf(readFileSync(join(dist, file))).toString('hex')])

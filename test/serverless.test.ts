@@ -151,7 +151,7 @@ describe('what is created', () => {
   })
 })
 
-test('shards: one schedule each, with the time of the tick', async () => {
+test('shards: one schedule each, with the time of the tick', { tags: ['long'] }, async () => {
   const template = await packaged('shards', { ...ONE, DEPLOY_SHARDS: '3' })
   const inputs = of(template, 'AWS::Events::Rule').map(({ Properties }) => {
     const [target] = (Properties?.Targets ?? []) as { InputTransformer: unknown }[]
@@ -270,7 +270,9 @@ test('the page gets limits and what opens it, and nothing that servers are asked
   expect(Object.keys((watcher as { Variables: Record<string, unknown> }).Variables)).not.toContain('PAGE_TOKEN')
 })
 
-test('in a VPC the receiver may make the network interfaces that it needs, and no more', async () => {
+test('in a VPC the receiver may make the network interfaces that it needs, and no more', {
+  tags: ['long'],
+}, async () => {
   const template = await packaged('private', { ...VPC, HEARTBEAT_WORKERS: 'a=60s+30s', HEARTBEAT_TOKEN: SECRET })
   const [managed, ...more] = properties(template, 'HeartbeatReceiveRole').ManagedPolicyArns as object[]
   expect(JSON.stringify(managed)).toContain('service-role/AWSLambdaVPCAccessExecutionRole')

@@ -227,6 +227,7 @@ describe('when time runs out', () => {
 
   test('case 115: a state store that falls silent in the middle of a run fails it before its limit', {
     timeout: 60_000,
+    tags: ['long'],
   }, async () => {
     const context = await openScene(await (PLACES['S3 (fake)'] ?? Promise.reject)())
     const runner = await context.gated()

@@ -90,7 +90,7 @@ test.skipIf(own === undefined)('what NO_PROXY names is asked directly', async ()
   expect(proxy.asked[0]).toBe(`POST ${url}/message`)
 })
 
-test.each([407, 502])("the proxy's own refusal with %i is told as the proxy's", async (refuse) => {
+test.each([407, 502])("the proxy's own refusal with %i is told as the proxy's", { tags: ['long'] }, async (refuse) => {
   const { env } = await corporate(refuse)
   const { code, said } = await watch(env)
   expect([code, said]).toEqual([1, expect.stringMatching(/state: cannot read s3:.*the proxy did not let the request/)])

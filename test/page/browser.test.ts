@@ -85,14 +85,19 @@ describe.skipIf(!existsSync(CHROMIUM))('in a browser (skipped where Chromium is 
   ] as const satisfies [string, Record<string, Course>][]
 
   describe.each(SIGHTS)('%s endpoints', (name, courses) => {
+    const SEEN = '%s, %o, dark: %s: fits, can be read, asks nobody else'
     test.each([
       ['en', PHONE, false],
+      ['ru', DESK, true],
+    ] as const)(SEEN, look)
+    test.each([
       ['en', PHONE, true],
       ['en', DESK, false],
       ['en', DESK, true],
       ['ru', PHONE, false],
-      ['ru', DESK, true],
-    ] as const)('%s, %o, dark: %s: fits, can be read, asks nobody else', async (language, size, dark) => {
+    ] as const)(SEEN, { tags: ['long'] }, look)
+
+    async function look(language: 'en' | 'ru', size: typeof PHONE, dark: boolean): Promise<void> {
       const { page } = await show(stateOf(courses), { size, dark, language })
       await page.goto(statusLink(base()))
       const device = size === PHONE ? 'phone' : 'desk'
@@ -105,7 +110,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in a browser (skipped where Chromium is 
       )
       if (name.startsWith('10')) expect(bottom, 'ten endpoints in one screen').toBeLessThanOrEqual(size.height)
       await page.close()
-    })
+    }
   })
 
   const INCIDENT = `chat/a|waiting|@${NOW - 5 * 60_000}`
@@ -168,7 +173,10 @@ describe.skipIf(!existsSync(CHROMIUM))('in a browser (skipped where Chromium is 
     await page.close()
   })
 
-  test('the two pictures of the README: the page, and a push as a phone shows it', { timeout: 240_000 }, async () => {
+  test('the two pictures of the README: the page, and a push as a phone shows it', {
+    timeout: 240_000,
+    tags: ['long'],
+  }, async () => {
     const story = await openPageStory(Date.UTC(2026, 10, 30, 12, 0), () => {})
     const stateNow = async () => {
       const read = readState((await story.store.load('vllm.json'))?.text ?? '')

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { BACKENDS } from '../../src/backends/backends.ts'
-import { prefixOf } from '../../src/model/backend.ts'
+import { type Backend, prefixOf } from '../../src/model/backend.ts'
 import { createEngine } from '../../tools/simulator/engine.ts'
 import { type Inbox, openInbox } from '../../tools/simulator/inbox.ts'
 import { type Loopback, serveOnLoopback } from '../../tools/simulator/loopback.ts'
@@ -12,6 +12,8 @@ import { CREDENTIALS, type FakeS3, startS3 } from '../store/s3-server.ts'
 import { type Environment, INSTALLED, startLambda } from './lambda.ts'
 
 const NAME = "AWS's own runtime client on the Node of Lambda"
+/** One that scrapes, one that asks, and the one of the workers. */
+const ALWAYS: readonly Backend[] = ['vllm', 'ollama', 'heartbeat-check']
 const SECRET = 'planted-5ecret-marker'
 
 describe.skipIf(!INSTALLED)(INSTALLED ? NAME : `${NAME} (skipped: npm ci --prefix test/runtime)`, () => {
@@ -69,9 +71,15 @@ describe.skipIf(!INSTALLED)(INSTALLED ? NAME : `${NAME} (skipped: npm ci --prefi
     return environment
   }
 
+  /** Some always; the rest, a process for each, in the long run. */
+  function everyBackend(name: string, check: (backend: Backend) => Promise<void>): void {
+    test.each(ALWAYS)(name, check)
+    test.each(BACKENDS.filter((one) => !ALWAYS.includes(one)))(name, { tags: ['long'] }, check)
+  }
+
   const tick = (minute: number) => ({ time: new Date(Date.UTC(2026, 10, 30, 12, minute)).toISOString() })
 
-  test.each(BACKENDS)('%s: a run completes, its state lies in the bucket', async (backend) => {
+  everyBackend('%s: a run completes, its state lies in the bucket', async (backend) => {
     const { answer } = await (await start(backend)).invoke(tick(0))
     if (answer.kind === 'error') throw new Error(JSON.stringify(answer))
     expect(answer.value.statusCode).toBe(200)
@@ -79,7 +87,7 @@ describe.skipIf(!INSTALLED)(INSTALLED ? NAME : `${NAME} (skipped: npm ci --prefi
     expect([...s3.objects.keys()]).toContain(`queuebell/${backend}.json`)
   })
 
-  test.each(BACKENDS)(
+  everyBackend(
     '%s: a wrong configuration is an error of the call, names its variables and shows no secret',
     async (backend) => {
       const prefix = backend === 'heartbeat-check' ? 'HEARTBEAT_WORKERS' : `${prefixOf(backend)}_ENDPOINTS`
@@ -91,7 +99,7 @@ describe.skipIf(!INSTALLED)(INSTALLED ? NAME : `${NAME} (skipped: npm ci --prefi
     },
   )
 
-  test.each(BACKENDS)('%s: a state that cannot be read rejects', async (backend) => {
+  everyBackend('%s: a state that cannot be read rejects', async (backend) => {
     const lambda = await start(backend)
     s3.traits.readForbidden = 'all'
     s3.traits.writeForbidden = true
@@ -132,6 +140,7 @@ describe.skipIf(!INSTALLED)(INSTALLED ? NAME : `${NAME} (skipped: npm ci --prefi
 
   test('case 114: with the deadline near it ends by itself, the state saved, the silent endpoint failed', {
     timeout: 30_000,
+    tags: ['long'],
   }, async () => {
     hangs = true
     const lambda = await start('vllm', { VLLM_TIMEOUT: '60s' })
@@ -141,7 +150,10 @@ describe.skipIf(!INSTALLED)(INSTALLED ? NAME : `${NAME} (skipped: npm ci --prefi
     expect([...s3.objects.keys()]).toContain('queuebell/vllm.json')
   })
 
-  test('case 115: without a way out to the store it fails visibly before its limit', { timeout: 30_000 }, async () => {
+  test('case 115: without a way out to the store it fails visibly before its limit', {
+    timeout: 30_000,
+    tags: ['long'],
+  }, async () => {
     const silent = await serveOnLoopback(() => {})
     const lambda = await start('vllm', { S3_ENDPOINT: silent.url })
     const { answer, took } = await lambda.invoke(tick(0), 12_000)
@@ -150,7 +162,10 @@ describe.skipIf(!INSTALLED)(INSTALLED ? NAME : `${NAME} (skipped: npm ci --prefi
     expect(took).toBeLessThan(12_000)
   })
 
-  test('frozen between two invocations while its connections die, it goes on', { timeout: 30_000 }, async () => {
+  test('frozen between two invocations while its connections die, it goes on', {
+    timeout: 30_000,
+    tags: ['long'],
+  }, async () => {
     const lambda = await start('vllm')
     await lambda.invoke(tick(0))
     lambda.freeze()

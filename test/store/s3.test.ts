@@ -21,7 +21,8 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await s3.close()
-  process.env = { ...environment }
+  for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name]
+  Object.assign(process.env, environment)
 })
 
 /** A new process: nothing is known but what the store holds. */

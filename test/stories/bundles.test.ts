@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { prefixOf } from '../../src/model/backend.ts'
 import type { RunResult } from '../../src/model/result.ts'
+import { type Bundles, buildBundles } from '../bundles.ts'
 import { OLLAMA_STORIES } from './canary-ollama.ts'
 import { OPENAI_STORIES } from './canary-openai.ts'
 import { EDGE_STORIES } from './edges.ts'
@@ -24,15 +25,15 @@ const BUNDLE_STORIES = [...OLLAMA_STORIES, ...OPENAI_STORIES, ...HEARTBEAT_STORI
 const START = Date.UTC(2026, 5, 1)
 const PLAYER = resolve('test/stories/player.mjs')
 
+let bundles: Bundles
 let dist: string
 
 beforeAll(() => {
-  dist = mkdtempSync(join(tmpdir(), 'queuebell-dist-'))
-  const built = spawnSync('node', ['esbuild.config.mjs', `--outdir=${dist}`, '--no-cache'], { encoding: 'utf8' })
-  if (built.status !== 0) throw new Error(`the build failed:\n${built.stdout}\n${built.stderr}`)
-}, 60_000)
+  bundles = buildBundles()
+  dist = bundles.dist
+})
 
-afterAll(() => rmSync(dist, { recursive: true, force: true }))
+afterAll(() => rmSync(bundles.root, { recursive: true, force: true }))
 
 interface Played {
   pushes: { minute: number; title: string; message: string; priority: number }[]
@@ -144,7 +145,10 @@ describe('through the bundles alone', () => {
     })
   }
 
-  test('case 87: a restart of the process between runs changes nothing', { timeout: 60_000 }, async () => {
+  test('case 87: a restart of the process between runs changes nothing', {
+    timeout: 60_000,
+    tags: ['long'],
+  }, async () => {
     const story = STORIES.find((s) => s.name.startsWith('waiting: 21'))
     if (!story) throw new Error('no such story')
     const stateDir = mkdtempSync(join(tmpdir(), 'queuebell-state-'))

@@ -184,7 +184,9 @@ describe('endpoints of an http_sd address', () => {
     expect(JSON.stringify([watcher.pushes, watcher.warnings, await watcher.state()])).not.toContain('hunter2')
   })
 
-  test('1,000 endpoints in 8 shards: each is judged by exactly one while targets come and go, and keeps its past', async () => {
+  test('1,000 endpoints in 8 shards: each is judged by exactly one while targets come and go, and keeps its past', {
+    tags: ['long'],
+  }, async () => {
     const watcher = createWatcher({ VLLM_TARGETS: server.url })
     const all = (from: number) =>
       Array.from({ length: 1_000 }, (_, i) => entry(`r${(from + i) % 4}`, `g${Math.floor((from + i) / 4)}`))

@@ -228,7 +228,7 @@ describe('the variables', () => {
   )
 })
 
-test('the packages are in a bundle of their own, and in no function', { timeout: 60_000 }, async () => {
+test('the packages are in a bundle of their own, and in no function', { timeout: 60_000, tags: ['long'] }, async () => {
   const bundles = buildBundles()
   try {
     for (const name of [...readdirSync('functions').map((file) => basename(file, '.ts')), 'queuebell'])
