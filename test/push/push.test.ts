@@ -272,6 +272,8 @@ describe('case 319: what a 2xx says', () => {
     ['application/json', '', true],
     ['text/html', '', true],
     ['text/html', '{"id":1}', true],
+    ['text/html', 'ok', true],
+    ['text/html; charset=utf-8', ' Accepted\n', true],
     ['text/plain', '{"id":1,"status":"queued"}', true],
     ['text/plain', 'ok', true],
     ['application/json', '{"success":true,"errors":[],"error":null}', true],
