@@ -92,9 +92,8 @@ export async function testPush(config: Config): Promise<boolean> {
   }
   const spares = config.channels.flatMap(({ fallback }) => (fallback?.isSpare ? [fallback] : []))
   const connections = openDispatcher(pushWays(config))
-  const tested: boolean[] = []
-  for (const channel of [...config.channels, ...spares])
-    tested.push(await testChannel(channel, config, connections.dispatcher))
+  const all = [...config.channels, ...spares]
+  const tested = await Promise.all(all.map((channel) => testChannel(channel, config, connections.dispatcher)))
   await connections.close()
   return tested.every((isTaken) => isTaken)
 }
