@@ -179,14 +179,15 @@ async function sendParcel(
     const timeout = Math.min(LONGEST_TRY_MS, Math.max(SHORTEST_TRY_MS, deadline - io.now()))
     return attempt(request, to, { secrets, dispatcher, timeout, now: () => io.now() })
   }
-  const before = !anew && parcel?.before
-  const isGone = before ? isRefusal((await ask(() => before)).action) : false
-  const renewed = anew || isGone
+  const before = anew ? undefined : parcel?.before
+  const changed = before && (await ask(() => before))
+  if (changed?.isTokenRefused) return { tried: changed, anew, canRenew: false }
+  const renewed = anew || (changed !== undefined && isRefusal(changed.action))
   const tried = await ask(() => {
     const { request, anew: instead } = parcel ?? write()
     return renewed ? (instead ?? request) : request
   })
-  const canRenew = !renewed && parcel?.anew !== undefined && tried.answer !== 401 && isRefusal(tried.action)
+  const canRenew = !renewed && parcel?.anew !== undefined && !tried.isTokenRefused && isRefusal(tried.action)
   if (tried.action === 'delivered' && !renewed) for (const request of parcel?.after ?? []) await ask(() => request)
   return { tried, anew: renewed, canRenew }
 }

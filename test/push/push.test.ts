@@ -385,7 +385,7 @@ describe('the fallback server', () => {
       kind: 'waiting',
       misconfigured: true,
       status: 401,
-      advice: 'is NOTIFLY_FALLBACK_TOKEN still valid, and NOTIFLY_AUTH the right way to send it?',
+      advice: 'is NOTIFLY_FALLBACK_TOKEN still valid, and NOTIFLY_AUTH the right way to send it? Wanted: app token',
     })
   })
 
