@@ -191,11 +191,18 @@ function about(facts: readonly Notification[]): { endpoint?: string; endpoints?:
 
 /** @param at epoch milliseconds of the answer. */
 function note(sent: Sent, told: Told, outcome: PushOutcome, at: number, config: Config): void {
-  if (!sent.messages.some((other) => isAlike(told.message, other))) sent.messages.push(told.message)
+  for (const message of messagesIn(told))
+    if (!sent.messages.some((other) => isAlike(message, other))) sent.messages.push(message)
   if (outcome.kind === 'delivered') sent.delivered += 1
   if (outcome.kind === 'refused') sent.refused += 1
   sent.problems.push(...problemsOf(outcome, told))
   sent.deliveries.push(...deliveriesOf(told, outcome, at, config))
+}
+
+/** What is read of it: where all that is due is one request, each incident by itself. */
+function messagesIn({ message, channel, what }: Told): Message[] {
+  const isApart = what && channel && CHANNELS[channel.service].together === 'all'
+  return isApart ? what.facts.map(what.tell) : [message]
 }
 
 function isAlike(a: Message, b: Message): boolean {

@@ -216,6 +216,14 @@ describe('a message about several incidents', () => {
     expect(services.pagerduty.taken().map(({ body }) => body.event_action)).toEqual(['trigger', 'resolve'])
   })
 
+  test('is not shown as the one message that an Alertmanager gets all of it in', async () => {
+    const telling = createTelling(variablesFor([services.alertmanager, services.webhook]))
+    const embed = factOf('fired', { incident: `embed|waiting|@${fired.firedAt}`, endpoint: 'embed' })
+    const { messages } = await telling.run(0, fired, embed)
+    expect(services.alertmanager.asked.map(({ body }) => body.length)).toEqual([2])
+    expect(messages.map(({ title }) => title.split(':')[0])).toEqual(['🐌 chat/a', '🐌 embed'])
+  })
+
   test('is an event each for PagerDuty and a webhook', async () => {
     const telling = createTelling(variablesFor([services.pagerduty, services.webhook]))
     await telling.run(0, fired, factOf('fired', other))
