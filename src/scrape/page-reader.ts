@@ -238,7 +238,8 @@ function createLabelCache(labelSets: ReturnType<typeof createLabelSets>, isKept:
     blockTo = at + block.length
     const { pairs, le } = plain ?? pairsOf(block, isKept)
     const [before, after] = le ? [block.slice(0, le.from), block.slice(le.to)] : [block, '']
-    const spelling = { before: ownText(before), after: ownText(after), labels: labelSets.read(pairs) }
+    // Parts of the chunk's text, which they keep alive until the next block comes.
+    const spelling = { before, after, labels: labelSets.read(pairs) }
     return block === '' ? spelling : follow(spelling)
   }
 
@@ -272,9 +273,10 @@ function createLabelSets() {
 
   /** @returns `undefined` where the pairs cannot be read, or a name comes twice. */
   function read(pairs: readonly string[]): Labels | 'too many' | undefined {
-    const text = ownText(pairs.join(','))
-    if (byText.has(text)) return byText.get(text)
-    if (byText.size >= MAX_LABEL_SETS && text !== '') return 'too many'
+    const joined = pairs.join(',')
+    if (byText.has(joined)) return byText.get(joined)
+    if (byText.size >= MAX_LABEL_SETS && joined !== '') return 'too many'
+    const text = ownText(joined)
     const found = remembered.get(text) ?? readLabels(text, pairs.length)
     const labels = found && (bySet.get(found.set) ?? found)
     if (labels) bySet.set(labels.set, labels)
