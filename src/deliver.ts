@@ -2,22 +2,22 @@ import { openDispatcher } from './http/connections.ts'
 import { pushWays } from './http/ways.ts'
 import { withFields } from './log.ts'
 import { group } from './messages/group.ts'
-import { type ChannelConfig, type Config, functionName } from './model/config.ts'
+import type { ChannelConfig, Config } from './model/config.ts'
 import type { IO } from './model/io.ts'
 import type { Message } from './model/message.ts'
 import type { Notification } from './model/notification.ts'
-import { withPageLinks } from './page/push-links.ts'
 import type { Push } from './push/channel.ts'
+import { lessOf, newestOf, pushOf, type Telling } from './push/forms.ts'
 import { concerning, deliveriesOf, problemsOf, type Told } from './push/outcome.ts'
-import type { PushOutcome, push } from './push/push.ts'
+import type { push } from './push/push.ts'
+import type { PushOutcome } from './push/push-to.ts'
 import { relight } from './push/relight.ts'
 import { CHANNELS } from './push/services.ts'
-import { bare, newestOf, SHORT_BYTES, textOf, writeOrSay } from './push/write.ts'
+import { textOf, writeOrSay } from './push/write.ts'
 import { usualInterval } from './rules/watcher.ts'
 import { firstAtOf, type Limits, limitsOf } from './state/legs.ts'
 import type { Delivery, Due, Reposted } from './state/outbox.ts'
 import type { State } from './state/schema.ts'
-import { threadOf } from './state/threads.ts'
 
 export interface Sent {
   deliveries: Delivery[]
@@ -42,12 +42,9 @@ interface DeliverOptions {
 }
 
 /** What one run knows while it delivers. */
-interface Delivering extends DeliverOptions {
-  config: Config
+interface Delivering extends DeliverOptions, Telling {
   io: IO
   dispatcher: unknown
-  /** Milliseconds between runs. */
-  interval: number
   sent: Sent
 }
 
@@ -97,7 +94,7 @@ function channelsAt(origin: string, { channels }: Config): string[] {
 export function preview(due: readonly Due[], config: Config, now: number): Message[] {
   const messages = dueByChannel(due).flatMap(([name, facts]) => {
     const channel = config.channels.find((one) => one.name === name)
-    return group(facts).map((facts) => linked(textOf(facts, config, channel, now), facts, config, channel, now))
+    return group(facts).map((facts) => textOf(facts, config, channel, now))
   })
   return messages.filter((message, at) => messages.findIndex((other) => isAlike(message, other)) === at)
 }
@@ -109,8 +106,7 @@ function dueByChannel(due: readonly Due[]): [string, Notification[]][] {
 
 function printAll(due: readonly Due[], config: Config, io: IO, { sent, now }: { sent: Sent; now: number }): void {
   for (const facts of group(due.map(({ notification }) => notification))) {
-    const written = writeOrSay(facts, config, undefined, now, (problem) => sent.problems.push(problem))
-    const message = linked(written, facts, config, undefined, now)
+    const message = writeOrSay(facts, config, undefined, now, (problem) => sent.problems.push(problem))
     io.print(`${message.title}\n${message.body}`)
     withFields(io.log, about(facts)).info('push printed', { title: message.title })
     note(sent, { facts, message }, { kind: 'delivered', misconfigured: false }, io.now(), config)
@@ -158,7 +154,7 @@ async function send(
   const forFallback = (fallback: ChannelConfig) => {
     const told = concerning(facts, fallback, config)
     if (told.length === 0) return undefined
-    return { push: pushOf(told, fallback, options), inForm: formsOf(told, fallback, options) }
+    return { push: pushOf(told, fallback, options), inForm: lessOf(told, fallback, options) }
   }
   const outcome = await options.push(what, channel, {
     io: { ...io, log: withFields(io.log, about(facts)) },
@@ -169,60 +165,10 @@ async function send(
     about: facts.map(({ id }) => id),
     firstAt: later(firstAtOf(state.outbox, { channel: channel.name, ids, now }), limits.until),
     limits: limits.count,
-    inForm: formsOf(facts, channel, options),
+    inForm: lessOf(facts, channel, options),
     forFallback,
   })
   return { what, outcome }
-}
-
-function pushOf(
-  facts: readonly Notification[],
-  channel: ChannelConfig,
-  { state, config, now, interval }: Delivering,
-  problem: (text: string) => void = () => {},
-): Push {
-  const write = (some: readonly Notification[]) =>
-    linked(writeOrSay(some, config, channel, now, problem), some, config, channel, now)
-  return {
-    message: write(facts),
-    facts: newestOf(facts),
-    tell: (fact) => write([fact]),
-    threadOf: (incident) => threadOf(state.threads, incident, channel.name),
-    functionName: functionName(config),
-    interval,
-    now,
-  }
-}
-
-function formsOf(facts: readonly Notification[], channel: ChannelConfig, delivering: Delivering) {
-  return (form: 'shorter' | 'bare'): Push => {
-    const whole = pushOf(facts, channel, delivering)
-    const { config, now } = delivering
-    const write = (some: readonly Notification[]) =>
-      form === 'bare'
-        ? bare(some, whole.message.priority)
-        : linked(
-            writeOrSay(some, config, channel, now, () => {}, SHORT_BYTES),
-            some,
-            config,
-            channel,
-            now,
-          )
-    return { ...whole, message: write(facts), tell: (fact) => write([fact]) }
-  }
-}
-
-/** With what the page can do for it, where there is one. */
-function linked(
-  message: Message,
-  facts: readonly Notification[],
-  config: Config,
-  channel: ChannelConfig | undefined,
-  now: number,
-): Message {
-  const { page } = config
-  const language = channel?.language ?? config.language
-  return page ? withPageLinks(message, facts, page, { name: functionName(config), language, now }) : message
 }
 
 /** What a channel that answers 429 is spared: within the run too, it is asked once. */
@@ -245,11 +191,18 @@ function about(facts: readonly Notification[]): { endpoint?: string; endpoints?:
 
 /** @param at epoch milliseconds of the answer. */
 function note(sent: Sent, told: Told, outcome: PushOutcome, at: number, config: Config): void {
-  if (!sent.messages.some((other) => isAlike(told.message, other))) sent.messages.push(told.message)
+  for (const message of messagesIn(told))
+    if (!sent.messages.some((other) => isAlike(message, other))) sent.messages.push(message)
   if (outcome.kind === 'delivered') sent.delivered += 1
   if (outcome.kind === 'refused') sent.refused += 1
   sent.problems.push(...problemsOf(outcome, told))
   sent.deliveries.push(...deliveriesOf(told, outcome, at, config))
+}
+
+/** What is read of it: where all that is due is one request, each incident by itself. */
+function messagesIn({ message, channel, what }: Told): Message[] {
+  const isApart = what && channel && CHANNELS[channel.service].together === 'all'
+  return isApart ? what.facts.map(what.tell) : [message]
 }
 
 function isAlike(a: Message, b: Message): boolean {

@@ -42,7 +42,7 @@ const HOUSE = [
 const PURE = [
   /^src\/(model|config|backends|signals|rules|verdict|messages)\//,
   /^src\/page\/(?!open-page)/,
-  new RegExp(`^src/push/(channel|services|text|stranger|write|${SERVICES.join('|')})\\.ts$`),
+  new RegExp(`^src/push/(channel|services|text|stranger|write|forms|${SERVICES.join('|')})\\.ts$`),
   /^src\/state\/(schema|migrate|outbox|enqueue|legs|threads|recipients|alert-key|canary-memory|asked-and-heard|silence-schema|silences|hold-back|maintenance)\.ts$/,
   /^src\/scrape\/(page|page-reader|kept-series|sample-line|wanted|select|read|alias-reading|longest-line|gauges|counters|histograms|subjects)\.ts$/,
   /^tools\/simulator\/(engine|arrivals|machine|page|histogram|random|totals)\.ts$/,

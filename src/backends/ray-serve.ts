@@ -20,7 +20,7 @@ export const rayServe: BackendTable = {
     failed: {
       from: named('num_http_error_requests_total', 'num_http_error_requests').map((alias) => ({
         ...alias,
-        oneOf: [{ status_code: ['5*'] }, { error_code: ['5*'] }], // the latter: older
+        oneOf: [{ status_code: ['5*'] }, { error_code: ['5*'] }], // 2.60 says the latter here, the former of all requests
         among: true,
       })),
       zeroBeside: 'finished',

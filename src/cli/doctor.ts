@@ -10,7 +10,7 @@ import type { Backend, BackendTable, ScrapedBackend } from '../model/backend.ts'
 import { type ChannelConfig, type Config, ConfigError, functionName, NOTIFLY } from '../model/config.ts'
 import type { Log } from '../model/io.ts'
 import type { Push } from '../push/channel.ts'
-import { type PushOutcome, pushTo } from '../push/push.ts'
+import { type PushOutcome, pushTo } from '../push/push-to.ts'
 import { realIO } from '../scheduled.ts'
 import { discover } from '../targets/discover.ts'
 import { load } from '../targets/load.ts'
@@ -92,9 +92,8 @@ export async function testPush(config: Config): Promise<boolean> {
   }
   const spares = config.channels.flatMap(({ fallback }) => (fallback?.isSpare ? [fallback] : []))
   const connections = openDispatcher(pushWays(config))
-  const tested: boolean[] = []
-  for (const channel of [...config.channels, ...spares])
-    tested.push(await testChannel(channel, config, connections.dispatcher))
+  const all = [...config.channels, ...spares]
+  const tested = await Promise.all(all.map((channel) => testChannel(channel, config, connections.dispatcher)))
   await connections.close()
   return tested.every((isTaken) => isTaken)
 }
@@ -108,7 +107,6 @@ async function testChannel(channel: ChannelConfig, config: Config, dispatcher: u
     dispatcher,
     deadline: now + 20_000,
     secrets: config.secrets,
-    maybeSent: false,
     inForm: () => what,
   })
   const why = [outcome.status, outcome.reason].filter((part) => part !== undefined).join(' ')

@@ -1,4 +1,5 @@
 import { rename, rm } from 'node:fs/promises'
+import { readAddress } from '../config/address.ts'
 import { parseDuration } from '../config/duration.ts'
 import { createMask } from '../log.ts'
 import { RECORDING_VERSION, RecordingError } from '../recordings/entry.ts'
@@ -51,9 +52,9 @@ async function write({ endpoints, scrapes }: Imported, out: string, secrets: str
 
 /** A token stands in PROMETHEUS_BEARER_TOKEN, a user and password in the address. */
 function sourceOf(place: string, options: ImportOptions): { source: PrometheusSource; secrets: string[] } {
-  if (!URL.canParse(place) || !/^https?:$/.test(new URL(place).protocol))
-    throw new RecordingError(`${place}: write the address of a Prometheus, such as http://127.0.0.1:9090`)
-  const address = new URL(place)
+  const found = readAddress(place, 'http://127.0.0.1:9090')
+  if (!found.ok) throw new RecordingError(`the address of the Prometheus ${found.why}`)
+  const { url: address, credentials } = found
   const headers: Record<string, string> = {}
   for (const header of options.header ?? []) {
     const at = header.indexOf(':')
@@ -61,17 +62,17 @@ function sourceOf(place: string, options: ImportOptions): { source: PrometheusSo
     headers[header.slice(0, at).trim().toLowerCase()] = header.slice(at + 1).trim()
   }
   const token = process.env.PROMETHEUS_BEARER_TOKEN
-  const user = `${decodeURIComponent(address.username)}:${decodeURIComponent(address.password)}`
   if (token) headers.authorization = `Bearer ${token}`
-  else if (user !== ':') headers.authorization = `Basic ${Buffer.from(user).toString('base64')}`
-  address.username = ''
-  address.password = ''
+  else if (credentials) {
+    const pair = `${credentials.user}:${credentials.password}`
+    headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`
+  }
   const now = Date.now()
   const to = moment('--to', options.to ?? '0s', now)
   const from = moment('--from', options.from ?? '7d', now)
   if (from >= to) throw new RecordingError('--from: may be before --to')
   const url = address.href.replace(/\/+$/, '')
-  const secrets = [headers.authorization, token, decodeURIComponent(new URL(place).password)].filter((one) => !!one)
+  const secrets = [headers.authorization, token, credentials?.password].filter((one) => !!one)
   return { source: { url, headers, match: options.match ?? '{job=~".+"}', from, to }, secrets: secrets as string[] }
 }
 

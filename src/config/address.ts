@@ -74,7 +74,8 @@ export function querySecrets(url: URL): string[] {
   return [...url.searchParams].filter(([name, v]) => v !== '' && isSecretParameter(name)).map(([, v]) => v)
 }
 
-function credentialsOf({ username, password }: URL): Fallible<{ credentials: Credentials | undefined }> {
+/** The user and password of an address, decoded. */
+export function credentialsOf({ username, password }: URL): Fallible<{ credentials: Credentials | undefined }> {
   if (username === '' && password === '') return { ok: true, credentials: undefined }
   try {
     return { ok: true, credentials: { user: decodeURIComponent(username), password: decodeURIComponent(password) } }

@@ -1,5 +1,6 @@
 import { defined } from '../model/defined.ts'
 import type { Proxies, Reach, TlsFiles } from '../model/reach.ts'
+import { credentialsOf } from './address.ts'
 import { type Environment, find } from './environment.ts'
 import { GENERAL, PER_ENDPOINT } from './settings.ts'
 
@@ -12,8 +13,11 @@ const PARTS = { ca: 'TLS_CA', cert: 'TLS_CERT', key: 'TLS_KEY' } as const
 export function readProxies(env: Environment): Proxies | undefined {
   const one = (name: 'HTTP_PROXY' | 'HTTPS_PROXY') => find(env, [name, name.toLowerCase()], GENERAL[name].value)?.value
   const [http, https] = [one('HTTP_PROXY'), one('HTTPS_PROXY')]
-  for (const { username, password } of [http, https].filter((url) => url !== undefined))
-    for (const part of [username, password]) if (part !== '') env.secrets.add(decodeURIComponent(part))
+  for (const url of [http, https]) {
+    const read = url && credentialsOf(url)
+    if (!read?.ok) continue
+    for (const part of Object.values(read.credentials ?? {})) if (part !== '') env.secrets.add(part)
+  }
   if (http === undefined && https === undefined) return undefined
   const list = find(env, ['NO_PROXY', 'no_proxy'], GENERAL.NO_PROXY.value)?.value ?? ''
   return { ...defined({ http: http?.href, https: https?.href }), except: list.split(/[\s,]+/).filter(Boolean) }

@@ -27,9 +27,14 @@ function ofTelegram({ searchParams }: URL): string | undefined {
   return /^\d*$/.test(searchParams.get('thread') ?? '') ? undefined : 'thread= may be a number'
 }
 
+/** https://github.com/binwiederhier/ntfy/blob/main/server/server.go: what a topic may be. */
+const TOPIC = /^[-_A-Za-z0-9]{1,64}$/
+
 function ofNtfy({ pathname }: URL): string | undefined {
-  const hasTopic = pathname.replaceAll('/', '') !== ''
-  return hasTopic ? undefined : 'names no topic; write it at the end, as in ntfy+https://ntfy.sh/topic'
+  const topic = pathname.replace(/\/+$/, '').split('/').at(-1) ?? ''
+  if (topic === '') return 'names no topic; write it at the end, as in ntfy+https://ntfy.sh/topic'
+  if (TOPIC.test(topic)) return undefined
+  return 'ends in what is no topic: ntfy takes 1 to 64 letters, digits, - and _, as in ntfy+https://ntfy.sh/gpu-alerts'
 }
 
 /** Slack's two forms: a webhook's address, or a bot's method with its channel. */

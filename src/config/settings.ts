@@ -1,6 +1,6 @@
 import { type Backend, prefixOf } from '../model/backend.ts'
 import { RULE_IDS, rulesOf } from '../rules/rules.ts'
-import { address } from './address.ts'
+import { address, credentialsOf } from './address.ts'
 import { OF_CANARIES, OF_WORKERS } from './asking-settings.ts'
 import { maintenance, timezone } from './maintenance.ts'
 import { setting } from './setting.ts'
@@ -37,7 +37,11 @@ const channelName = value('the name of a channel, small letters and digits', (te
 const proxyAddress: Value<URL> = {
   ...value('the http address of a proxy, such as http://proxy.corp.example:3128', (text) => {
     const address = /^[a-z]+:\/\//i.test(text) ? text : `http://${text}`
-    return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol) ? new URL(address) : undefined
+    if (!URL.canParse(address)) return undefined
+    const url = new URL(address)
+    if (!/^https?:$/.test(url.protocol)) return undefined
+    const read = credentialsOf(url)
+    return read.ok ? url : read
   }),
   secret: true,
 }

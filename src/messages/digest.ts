@@ -1,7 +1,7 @@
 import type { Notification } from '../model/notification.ts'
 import { ruleNamed, signOf } from '../rules/rules.ts'
 import { todosOf } from './context-lines.ts'
-import { belowOf, endOf } from './endpoint-message.ts'
+import { belowOf, endOf, placeOf } from './endpoint-message.ts'
 import { cutText, type Draft, fitTitle, type Line, MAX_LINES } from './fit.ts'
 import { shortGpu } from './gpu-name.ts'
 import { isOver } from './group.ts'
@@ -78,15 +78,15 @@ function signOfLot({ worst }: Lot, catalogue: Catalogue): string {
 }
 
 function textOf({ worst, all }: Lot, catalogue: Catalogue, named: number): string {
-  const endpoints = [...new Set(all.map(({ endpoint }) => endpoint ?? ''))]
+  const places = [...new Set(all.map((one) => placeOf(one) ?? ''))]
   const what = isOver(worst) ? overText(worst, catalogue) : (catalogue.lots[worst.rule] ?? headlineOf(worst, catalogue))
-  const names = endpoints.slice(0, named).map((name) => {
-    const one = all.find(({ endpoint }) => (endpoint ?? '') === name)
+  const names = places.slice(0, named).map((name) => {
+    const one = all.find((other) => (placeOf(other) ?? '') === name)
     const shown = one && figureText(one, catalogue)
     return shown === undefined ? name : `${name} ${shown}`
   })
-  const more = endpoints.length > names.length ? ', …' : ''
-  return catalogue.title.lot(what, endpoints.length, worst.context?.of ?? 0, `${names.join(', ')}${more}`)
+  const more = places.length > names.length ? ', …' : ''
+  return catalogue.title.lot(what, places.length, worst.context?.of ?? 0, `${names.join(', ')}${more}`)
 }
 
 function overText(worst: Notification, catalogue: Catalogue): string {

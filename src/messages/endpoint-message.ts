@@ -56,11 +56,15 @@ function ofSymptom(main: Notification, symptom: Symptom): Notification {
 /** Of these, where they concern no endpoint, the subject stands in its place. */
 const NAMED_BY_SUBJECT = ['gap', 'silence', 'tls_expiry']
 
-/** The endpoint and the figure first: a phone shows 40 characters. */
+/** What a message names first: the endpoint; for the watcher itself the function, or the channel. */
+export function placeOf({ rule, endpoint, subject, context }: Notification): string | undefined {
+  return endpoint ?? context?.backend ?? (NAMED_BY_SUBJECT.includes(rule) ? subject : undefined)
+}
+
+/** The place and the figure first: a phone shows 40 characters. */
 function titleOf(notification: Notification, catalogue: Catalogue): string {
-  const { rule, reason, endpoint, subject, subjectName, context, at, firedAt, flaps } = notification
-  // For the watcher itself it is the function, or the channel.
-  const place = endpoint ?? context?.backend ?? (NAMED_BY_SUBJECT.includes(rule) ? subject : undefined)
+  const { rule, reason, subject, subjectName, at, firedAt, flaps } = notification
+  const place = placeOf(notification)
   const gpu = shortGpu(subjectName) ?? (subject === undefined || place === subject ? undefined : shortUuid(subject))
   const brief = gpu === undefined ? briefOf(notification, catalogue) : `${gpu}: ${briefOf(notification, catalogue)}`
   const titled = (sign: string, text: string) =>

@@ -37,6 +37,8 @@ export interface Try {
   stranger?: Stranger
   /** What to look at, where the service's own words say it. */
   advice?: string
+  /** Nothing else that is sent with this token would be taken. */
+  isTokenRefused?: boolean
   /** The server's own words or the network's code, masked. */
   reason?: string
   /** Milliseconds. */
@@ -130,15 +132,15 @@ function meaningOf(response: Response, text: string, to: ChannelConfig): Omit<Tr
   const body: Answer = { status, text, json: jsonOf(text) }
   const judged = CHANNELS[to.service].judge?.(body, to)
   if (judged) {
-    const { action, advice, retryAfter } = judged
+    const { action, advice, retryAfter, isTokenRefused } = judged
     const longest = retryAfter === undefined ? undefined : Math.min(retryAfter, LONGEST_WAIT_MS)
-    return { action, answer: status, body, ...defined({ advice, retryAfter: longest }) }
+    return { action, answer: status, body, ...defined({ advice, retryAfter: longest, isTokenRefused }) }
   }
   const found = response.ok ? strangerIn(text, headers.get('content-type') ?? '') : undefined
   const stranger = found === 'ntfy' && to.service === 'ntfy' ? undefined : found
   return stranger
     ? { action: 'misconfigured', answer: status, body, stranger }
-    : { action: classify(status), answer: status, body }
+    : { action: classify(status), answer: status, body, isTokenRefused: status === 401 }
 }
 
 function jsonOf(text: string): unknown {

@@ -62,6 +62,8 @@ export interface Judgement {
   advice?: string
   /** Milliseconds. */
   retryAfter?: number | undefined
+  /** It is the token that was refused: nothing else that is sent with it would be taken. */
+  isTokenRefused?: boolean
 }
 
 /** How one service is spoken to. Adding one: its file, its row in `services.ts`, its contract test. */
@@ -75,7 +77,7 @@ export interface Channel {
   judge?(answer: Answer, to: ChannelConfig): Judgement | undefined
   /** What to remember of a push that was taken. @param anew it did not go on from the earlier message. */
   remember?(answer: Answer, push: Push, anew: boolean): Thread
-  /** Of the table in `docs/push.md`. */
+  /** Of the table in `docs/push.md`; `token` is also what advice says is wanted. */
   page: { address: string; token: string; limit: string; thread: string; quiet: string }
 }
 

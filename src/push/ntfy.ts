@@ -73,7 +73,7 @@ function actionsOf(message: Message): Record<string, unknown>[] {
 function placeOf(address: string): { server: string; topic: string } {
   const url = new URL(address)
   const parts = url.pathname.split('/').filter((part) => part !== '')
-  const topic = decodeURIComponent(parts.pop() ?? '')
+  const topic = parts.pop() ?? ''
   url.pathname = `/${parts.join('/')}`
   url.search = ''
   return { server: url.href, topic }

@@ -7,7 +7,7 @@ import { recipientsOf } from '../state/recipients.ts'
 import type { Thread } from '../state/schema.ts'
 import { alertThreads } from './alertmanager.ts'
 import type { Push } from './channel.ts'
-import type { PushOutcome } from './push.ts'
+import type { PushOutcome } from './push-to.ts'
 
 /** One message, and where it went; without a channel it was printed. */
 export interface Told {

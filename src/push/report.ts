@@ -6,6 +6,7 @@ import type { Failure } from '../model/failure.ts'
 import type { Log } from '../model/io.ts'
 import type { Try } from './attempt.ts'
 import type { Action } from './channel.ts'
+import { CHANNELS } from './services.ts'
 import type { Stranger } from './stranger.ts'
 
 /** Which push, to whom, and the number of the try. */
@@ -58,11 +59,12 @@ export function adviceOf({ answer, stranger, advice }: Try, to: ChannelConfig): 
   if (answer >= 300 && answer < 400)
     return `${url} redirects, and a redirected POST loses its body: set the address it points to`
   if (to.token === undefined && formOf(to.service).isSecret(new URL(to.url)))
-    return `is ${url} still the whole address of the webhook?`
+    return `is ${url} still the whole address of the webhook? One that was deleted has to be made anew`
   if (answer === 401 || answer === 403) {
-    if (to.token === undefined) return `it asks for a token: set ${token}`
+    const wanted = CHANNELS[to.service].page.token.replaceAll('`', '')
+    if (to.token === undefined) return `it asks for a token: set ${token} (${wanted})`
     const how = to.name === NOTIFLY || to.isSpare ? ', and NOTIFLY_AUTH the right way to send it' : ''
-    return `is ${token} still valid${how}?`
+    return `is ${token} still valid${how}? Wanted: ${wanted}`
   }
   if (answer === 404 || answer === 405) return `is ${url} the base address of the push server?`
   if (answer === 402) return `the plan or budget behind ${token} does not cover this`

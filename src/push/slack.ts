@@ -108,8 +108,8 @@ function ofBot(error: string, { variables }: ChannelConfig): Judgement {
     return { action: 'again' }
   if (/^msg_(too_long|blocks_too_long)$/.test(error)) return { action: 'shorter' }
   if (/^(no_text|invalid_blocks|invalid_arg|invalid_json|markdown_text)/.test(error)) return { action: 'bare' }
-  const about = /channel|is_archived|restricted|thread|message/.test(error)
-    ? `is channel= in ${variables.url} the channel's id, and the bot in it?`
-    : `is ${variables.token} the bot's token, with the right chat:write?`
-  return { action: 'misconfigured', advice: about }
+  if (/channel|is_archived|restricted|thread|message/.test(error))
+    return { action: 'misconfigured', advice: `is channel= in ${variables.url} the channel's id, and the bot in it?` }
+  const advice = `is ${variables.token} the bot's token (xoxb-…), with the scope chat:write?`
+  return { action: 'misconfigured', advice, isTokenRefused: true }
 }

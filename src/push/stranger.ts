@@ -26,9 +26,9 @@ function parsed(text: string): unknown {
   }
 }
 
-/** By how it begins, or, where the beginning shows no markup, by its declared type. */
+/** By how it begins, or, where the beginning shows no markup, by its declared type; but Slack says `ok` as `text/html`. */
 function isWebPage(body: string, contentType: string): boolean {
-  if (body === '') return false
+  if (body === '' || SUCCESSES.test(body)) return false
   return /^<(!doctype|!--|html|head|body|\?xml|[a-z]+[\s>])/i.test(body) || /\bhtml\b/i.test(contentType)
 }
 

@@ -37,7 +37,11 @@ export const telegram: Channel = {
     const code = Number(field(json, 'error_code') ?? status)
     if (code === 429) return { action: 'limited', ...(typeof seconds === 'number' && { retryAfter: seconds * 1_000 }) }
     if (code === 401 || code === 404)
-      return { action: 'misconfigured', advice: `is ${to.variables.token} the bot's token?` }
+      return {
+        action: 'misconfigured',
+        advice: `is ${to.variables.token} the bot's token, whole, as @BotFather gives it?`,
+        isTokenRefused: true,
+      }
     return code === 400 || code === 403 ? refusalOf(String(field(json, 'description') ?? text), to) : undefined
   },
   remember(answer, push, anew) {

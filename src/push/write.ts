@@ -1,7 +1,8 @@
 import { compose } from '../messages/compose.ts'
-import type { ChannelConfig, Config } from '../model/config.ts'
+import { type ChannelConfig, type Config, functionName } from '../model/config.ts'
 import type { Message } from '../model/message.ts'
 import type { Notification } from '../model/notification.ts'
+import { withPageLinks } from '../page/push-links.ts'
 
 export const SHORT_BYTES = 1_024
 
@@ -24,7 +25,10 @@ export function writeOrSay(
   }
 }
 
-/** Facts as a message in the language of a channel; of the printed one, where there is none. */
+/**
+ * Facts as a message in the language of a channel (of the printed one, where there is none), with what the page can do
+ * about them, where there is one.
+ */
 export function textOf(
   facts: readonly Notification[],
   config: Config,
@@ -32,7 +36,8 @@ export function textOf(
   now: number,
   maxBytes?: number,
 ): Message {
-  return compose(facts, channel?.language ?? config.language, {
+  const language = channel?.language ?? config.language
+  const message = compose(facts, language, {
     markdown: channel?.markdown ?? false,
     link: (name) => {
       const endpoint = config.endpoints.find((e) => e.name === name)
@@ -42,6 +47,8 @@ export function textOf(
     timezone: config.timezone,
     ...(maxBytes === undefined ? {} : { maxBytes }),
   })
+  const { page } = config
+  return page ? withPageLinks(message, facts, page, { name: functionName(config), language, now }) : message
 }
 
 /** What is to be told in letters that no server can object to. */
@@ -52,14 +59,4 @@ export function bare(facts: readonly Notification[], priority: number): Message 
   })
   const body = lines.join('\n').replace(/[^\n\x20-\x7e]/g, '?')
   return { title: 'Queuebell', body: body.slice(0, SHORT_BYTES), priority }
-}
-
-/** One fact an incident: the newest. */
-export function newestOf(facts: readonly Notification[]): Notification[] {
-  const newest = new Map<string, Notification>()
-  for (const fact of facts) {
-    const known = newest.get(fact.incident)
-    if (!known || known.at <= fact.at) newest.set(fact.incident, fact)
-  }
-  return [...newest.values()]
 }

@@ -63,22 +63,28 @@ describe('doctor --push', () => {
   })
 
   test.each<[Service, string]>([
-    ['notifly', '(401 you need to provide a valid access token): is PUSH_OWN_TOKEN still valid?'],
-    ['gotify', '(401 you need to provide a valid access token): is PUSH_GOTIFY_TOKEN still valid?'],
-    ['ntfy', '(401 unauthorized): is PUSH_NTFY_TOKEN still valid?'],
-    ['telegram', "(401 Unauthorized): is PUSH_TELEGRAM_TOKEN the bot's token?"],
-    ['slack', "(200 invalid_auth): is PUSH_SLACK_TOKEN the bot's token, with the right chat:write?"],
-    ['discord', '(401 Invalid Webhook Token): is PUSH_DISCORD still the whole address of the webhook?'],
+    ['notifly', '(401 you need to provide a valid access token): is PUSH_OWN_TOKEN still valid? Wanted: app token'],
+    ['gotify', '(401 you need to provide a valid access token): is PUSH_GOTIFY_TOKEN still valid? Wanted: app token'],
+    ['ntfy', '(401 unauthorized): is PUSH_NTFY_TOKEN still valid? Wanted: access token, or user:password'],
+    ['telegram', "(401 Unauthorized): is PUSH_TELEGRAM_TOKEN the bot's token, whole, as @BotFather gives it?"],
+    ['slack', "(200 invalid_auth): is PUSH_SLACK_TOKEN the bot's token (xoxb-…), with the scope chat:write?"],
+    [
+      'discord',
+      '(401 Invalid Webhook Token): is PUSH_DISCORD still the whole address of the webhook? One that was deleted has to be made anew',
+    ],
     [
       'teams',
-      '(401 The request must be authenticated only by Shared Access scheme.): is PUSH_TEAMS still the whole address of the webhook?',
+      '(401 The request must be authenticated only by Shared Access scheme.): is PUSH_TEAMS still the whole address of the webhook? One that was deleted has to be made anew',
     ],
     [
       'pagerduty',
       '(400 Event object is invalid): is PUSH_PAGERDUTY_TOKEN the integration key (32 characters) of an Events API v2?',
     ],
-    ['alertmanager', '(401 Unauthorized): is PUSH_ALERTMANAGER_TOKEN still valid?'],
-    ['webhook', '(401): is PUSH_WEBHOOK_TOKEN still valid?'],
+    [
+      'alertmanager',
+      '(401 Unauthorized): is PUSH_ALERTMANAGER_TOKEN still valid? Wanted: bearer token, or user:password',
+    ],
+    ['webhook', '(401): is PUSH_WEBHOOK_TOKEN still valid? Wanted: signing secret of Standard Webhooks, whsec_…'],
   ])('%s with a wrong token: not taken %s', async (service, words) => {
     const played = services.find((one) => one.service === service)
     if (!played) throw new Error(service)

@@ -27,6 +27,12 @@ const text = fc.oneof(
     '/',
     '__proto__=http://h',
     'constructor=1m+1m',
+    '%@!',
+    'http://u:%@h',
+    'a=http://%@h',
+    'ntfy+https://ntfy.sh/%',
+    'telegram+https://h?chat=%',
+    'slack+http://u:%@h/%?%',
   ),
 )
 const MARKER = 'mArKeR'
@@ -42,6 +48,7 @@ function nameOf(prefix: string): fc.Arbitrary<string> {
   )
   return fc.oneof(
     fc.constantFrom(...Object.keys(GENERAL), 'METRICS_URL', 'OLLAMA_URL', `${prefix}_ENDPOINTS`, 'HEARTBEAT_WORKERS'),
+    fc.constantFrom('PUSH_A', 'PUSH_A_TOKEN', 'PUSH_A_FALLBACK', 'PUSH_A_MIN_PRIORITY', 'PUSH_B'),
     fc.tuple(scope, setting).map(([s, t]) => `${prefix}_${s}${t}`),
     setting,
   )

@@ -238,6 +238,18 @@ describe('as the variables say', () => {
     expect(secrets).toContain('s3cret')
   })
 
+  test("a proxy's password is read as it was meant, and a % that begins no code is a problem that names the variable", () => {
+    const { secrets } = config({ VLLM_ENDPOINTS: 'a=http://a', HTTPS_PROXY: 'me:p%40ss%25@proxy.example:3128' })
+    expect(secrets).toContain('p@ss%')
+    for (const [name, text] of [
+      ['HTTP_PROXY', '%@!'],
+      ['https_proxy', 'http://me:s3cret%@proxy.example:3128'],
+    ] as const)
+      expect(parseConfig('vllm', { VLLM_ENDPOINTS: 'a=http://a', [name]: text }, { lambda: false })).toMatchObject({
+        problems: [`${name}: has a % that begins no code in its user or password; write % as %25`],
+      })
+  })
+
   test('a certificate without its key is a problem, a check that is switched off a warning', () => {
     const parsed = parseConfig('vllm', { VLLM_ENDPOINTS: 'a=http://a', VLLM_TLS_CERT: '/c.pem' }, { lambda: false })
     expect(parsed).toMatchObject({

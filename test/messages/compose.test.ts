@@ -444,6 +444,12 @@ test('a digest has a line for each trouble, the worst first, with its ten worst 
   expect(message.priority).toBe(9)
 })
 
+test('a digest names the watcher itself by its function', () => {
+  const gap = { incident: 'gap', rule: 'gap', reason: 'told-once', subject: 'vllm' } as const
+  const { endpoint: _, context: __, value: ___, ...watcher } = queueNotification(gap)
+  expect(write([queueNotification({ incident: 'a' }), watcher]).body).toMatch(/^⏸️ .* at 1: vllm$/m)
+})
+
 test('200 endpoints fit, and the ten worst are named', () => {
   const notifications = Array.from({ length: 200 }, (_, index) =>
     queueNotification(

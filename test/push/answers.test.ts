@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { openDispatcher } from '../../src/http/connections.ts'
 import type { ChannelConfig, Service } from '../../src/model/config.ts'
-import { type PushOutcome, push } from '../../src/push/push.ts'
+import { push } from '../../src/push/push.ts'
+import type { PushOutcome } from '../../src/push/push-to.ts'
 import { serve } from '../scrape/loopback.ts'
 import { AT, channelAt, pushOf } from './pushing.ts'
 

@@ -7,7 +7,7 @@ import { outwardWays } from '../../src/http/ways.ts'
 import { createLog } from '../../src/log.ts'
 import type { ChannelConfig } from '../../src/model/config.ts'
 import type { Proxies } from '../../src/model/reach.ts'
-import { pushTo } from '../../src/push/push.ts'
+import { pushTo } from '../../src/push/push-to.ts'
 import { type Certificates, makeCertificates, read } from '../http/certificates.ts'
 import { openProxy } from '../http/proxy.ts'
 import { deafUrl, serve } from '../scrape/loopback.ts'
@@ -35,7 +35,6 @@ async function pushed(url: string, channel: Partial<ChannelConfig> = NOTIFLY, pr
     deadline: Date.now() + 10_000,
     dispatcher: connections.dispatcher,
     secrets: [],
-    maybeSent: false,
     inForm: () => pushOf(message),
   })
   return { ...outcome, said: (JSON.parse(lines[0] ?? '{}') as { message: string }).message }

@@ -6,7 +6,8 @@ import { createLog } from '../../src/log.ts'
 import type { ChannelConfig } from '../../src/model/config.ts'
 import type { Message } from '../../src/model/message.ts'
 import { classify, retryAfterOf } from '../../src/push/attempt.ts'
-import { type PushOptions, type PushOutcome, push } from '../../src/push/push.ts'
+import { type PushOptions, push } from '../../src/push/push.ts'
+import type { PushOutcome } from '../../src/push/push-to.ts'
 import { deafUrl, serve, serveRaw } from '../scrape/loopback.ts'
 import { channelAt, pushOf } from './pushing.ts'
 
@@ -272,6 +273,8 @@ describe('case 319: what a 2xx says', () => {
     ['application/json', '', true],
     ['text/html', '', true],
     ['text/html', '{"id":1}', true],
+    ['text/html', 'ok', true],
+    ['text/html; charset=utf-8', ' Accepted\n', true],
     ['text/plain', '{"id":1,"status":"queued"}', true],
     ['text/plain', 'ok', true],
     ['application/json', '{"success":true,"errors":[],"error":null}', true],
@@ -383,7 +386,7 @@ describe('the fallback server', () => {
       kind: 'waiting',
       misconfigured: true,
       status: 401,
-      advice: 'is NOTIFLY_FALLBACK_TOKEN still valid, and NOTIFLY_AUTH the right way to send it?',
+      advice: 'is NOTIFLY_FALLBACK_TOKEN still valid, and NOTIFLY_AUTH the right way to send it? Wanted: app token',
     })
   })
 

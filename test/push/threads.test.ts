@@ -159,6 +159,21 @@ describe('a message that a person deleted becomes a new one', () => {
     expect([delivered, problems, shown(services[service].asked)]).toEqual([1, [], expected])
   })
 
+  test.each<[Service, { status: number; body: unknown }]>([
+    ['slack', { status: 200, body: { ok: false, error: 'token_revoked' } }],
+    ['telegram', { status: 401, body: { ok: false, error_code: 401, description: 'Unauthorized' } }],
+    ['discord', { status: 401, body: { message: 'Invalid Webhook Token', code: 50027 } }],
+  ])('but a token that %s refuses is tried once a run: no message would be taken', async (service, answer) => {
+    const telling = createTelling(variablesFor([services[service]]))
+    await telling.run(0, fired)
+    services[service].meet(answer, 9)
+    expect((await telling.run(240, repeated)).problems).toHaveLength(1)
+    expect(services[service].asked).toHaveLength(2)
+    services[service].recover()
+    expect((await telling.run(241)).delivered).toBe(1)
+    expect(services[service].asked.slice(2).every(({ body }) => JSON.stringify(body).includes('120'))).toBe(true)
+  })
+
   test('Telegram, where it takes no reply at all', async () => {
     const telling = createTelling(variablesFor([services.telegram]))
     await telling.run(0, fired)
@@ -199,6 +214,14 @@ describe('a message about several incidents', () => {
     await telling.run(0, fired)
     await telling.run(5, factOf('late', { at: at(5), endedAt: at(5) }))
     expect(services.pagerduty.taken().map(({ body }) => body.event_action)).toEqual(['trigger', 'resolve'])
+  })
+
+  test('is not shown as the one message that an Alertmanager gets all of it in', async () => {
+    const telling = createTelling(variablesFor([services.alertmanager, services.webhook]))
+    const embed = factOf('fired', { incident: `embed|waiting|@${fired.firedAt}`, endpoint: 'embed' })
+    const { messages } = await telling.run(0, fired, embed)
+    expect(services.alertmanager.asked.map(({ body }) => body.length)).toEqual([2])
+    expect(messages.map(({ title }) => title.split(':')[0])).toEqual(['🐌 chat/a', '🐌 embed'])
   })
 
   test('is an event each for PagerDuty and a webhook', async () => {

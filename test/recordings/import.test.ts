@@ -94,6 +94,15 @@ describe('a Prometheus that is none', () => {
     })
     expect(said.join('\n')).not.toContain('s3cr3t')
   })
+
+  test.each([
+    ['http://anna:s3cr3t%@127.0.0.1:9090', 'has a % that begins no code in its user or password'],
+    ['postgres://anna:s3cr3t@127.0.0.1', 'is no address; write http:// or https://'],
+  ])('at %s is refused without a word of its password', async (place, why) => {
+    expect(await runCommand(['import', 'prometheus', place])).toBe(1)
+    expect(said.at(-1)).toContain(`the address of the Prometheus ${why}`)
+    expect(said.join('\n')).not.toContain('s3cr3t')
+  })
 })
 
 test.skipIf(!HAS_PROMETHEUS)(

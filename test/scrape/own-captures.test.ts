@@ -31,3 +31,29 @@ test('vLLM 0.32.0 with a queue: every signal of its page, as it stands there', (
   expect(readings.settings).toMatchObject({ num_gpu_blocks: '256', block_size: '128' })
   expect(readings).toMatchObject({ model: 'tiny', startedAt: 1_796_105_040.82, malformed: 0, faults: [] })
 })
+
+test('vllm-router 0.1.17 with no engine left: what it served, the requests that failed, and both engines by name', () => {
+  const readings = readingsOf('router', read('vllm-router-0.1.17-engines-gone.prom'))
+  expect(readings.server).toBe("vLLM's router (vllm-router)")
+  // 35 attempts failed, of 9 requests; they are not among the 17 that it counts as requests.
+  expect(mapped(readings.counters, totalOf)).toEqual({ finished: 17, failed: 9 })
+  expect(readings.subjects).toEqual({
+    'http://127.0.0.1:19001': { upstream_health: 0 },
+    'http://127.0.0.1:19002': { upstream_health: 0 },
+  })
+  expect(mapped(readings.histograms, (sets) => Object.values(sets).map(({ counts }) => counts.at(-1)))).toEqual({
+    e2e: [17],
+  })
+})
+
+test('Ray Serve 2.60.0 with two replicas: what is inside, what failed among what ended, and each replica', () => {
+  const readings = readingsOf('ray-serve', read('ray-serve-2.60.0-busy.prom'))
+  expect(readings).toMatchObject({ server: 'Ray Serve', malformed: 0, faults: [] })
+  expect(mapped(readings.gauges, ({ value }) => value)).toEqual({ waiting: 0, running: 4 })
+  // Failures have the label error_code, all requests status_code.
+  expect(mapped(readings.counters, totalOf)).toEqual({ finished: 11, failed: 3 })
+  expect(Object.keys(readings.subjects)).toEqual(['Chat at 4d6672k5', 'Chat at j1o3rqn6'])
+  // Milliseconds: 11 requests took 28 seconds.
+  const sums = Object.values(readings.histograms.e2e ?? {}).map(({ sum }) => sum ?? 0)
+  expect(sums.reduce((all, one) => all + one, 0)).toBeCloseTo(28.0575, 4)
+})

@@ -26,6 +26,8 @@ export const adviceRu: Catalogue['advice'] = {
   'look-which': () =>
     'Если запросов больше обычного, добавьте реплику или ограничьте поток запросов на шлюзе; если нет, смотрите GPU (nvidia-smi) и лог сервера.',
   'shorter-requests': ({ what }) => `Ограничьте ${LONGER[what]} на шлюзе или выделите под них отдельную реплику.`,
+  'long-or-slow': () =>
+    'Запросов завершается столько же, сколько приходит: либо они длинные, либо движок медленный. Смотрите GPU (nvidia-smi) и лог сервера.',
   'check-server': () => 'Дело не в нагрузке: смотрите GPU (nvidia-smi) и лог сервера.',
   'spread-engines': () =>
     'Смотрите, как запросы распределяются по движкам (data parallel, sticky-сессии): на остальных есть место.',
@@ -49,6 +51,7 @@ export const adviceRu: Catalogue['advice'] = {
     'Смотрите маршрутизацию: запросы с общим началом должны попадать на одну реплику. Не менялся ли системный промпт?',
   'take-out': () =>
     'Выведите реплику из балансировки, проверьте её GPU (nvidia-smi: частоты, температура) и перезапустите.',
+  'behind-gateway': () => 'Проверьте движки за шлюзом и его собственный лог: какой из них отказывает?',
   'read-log': () => 'Смотрите лог сервера: нехватка памяти и ошибки загрузки модели видны прежде всего там.',
   'vllm-more-at-once': ({ kv }) => `KV-кэш занят на ${n.percent(kv)}, max_num_seqs можно поднять.`,
   'vllm-more-cache': ({ utilisation, tokens: count, flag }) =>
@@ -96,7 +99,7 @@ export const adviceRu: Catalogue['advice'] = {
     'Добавьте развёртывание в model_list файла config.yaml или назовите fallbacks в его router_settings.',
   'litellm-metrics': () => 'Для метрик нужно callbacks: ["prometheus"] в litellm_settings файла config.yaml.',
   'router-more-backends': () =>
-    'Проверьте движки за роутером и его --static-backends или --k8s-label-selector: все ли там?',
+    'Проверьте движки за роутером и его --static-backends, --k8s-label-selector или --worker-urls: все ли там?',
   'genai-more-backends': () =>
     'Проверьте бэкенды маршрута (AIServiceBackend): добавьте ещё один или запасной с priority.',
   'ray-serve-more-replicas': () =>
