@@ -24,7 +24,12 @@ start() {
 }
 
 install_packages() {
-  command -v radosgw ceph-mon ceph-osd ceph radosgw-admin >/dev/null && return
+  # Of several names `command -v` is content with one.
+  local program missing=
+  for program in radosgw ceph-mon ceph-osd ceph radosgw-admin; do
+    command -v "$program" >/dev/null || missing=$program
+  done
+  [ -n "$missing" ] || return 0
   apt-get update -qq
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends radosgw ceph-mon ceph-osd ceph-common
 }

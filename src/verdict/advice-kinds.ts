@@ -10,6 +10,7 @@ export type Advice =
   | { key: 'look-which' }
   | { key: 'shorter-requests'; what: 'prompts' | 'answers' | 'both' }
   | { key: 'check-server' }
+  | { key: 'long-or-slow' }
   | { key: 'look-at-gpu' }
   | { key: 'spread-engines' }
   | { key: 'spread-replicas' }
@@ -25,6 +26,7 @@ export type Advice =
   | { key: 'routing' }
   | { key: 'take-out' }
   | { key: 'read-log' }
+  | { key: 'behind-gateway' }
   | { key: 'vllm-more-at-once'; kv: number }
   | { key: 'vllm-more-cache'; utilisation?: number; tokens?: number; flag?: SpeltFlag }
   | { key: 'vllm-less-at-once'; utilisation?: number; tokens?: number; flag?: SpeltFlag }

@@ -92,11 +92,14 @@ function byVerdict(context: AlertContext, unexplained: ByContext): Advice[] {
 /** Arrivals are up at this many times the usual; without a past, where so many times more come than finish. */
 const MORE = 1.25
 
-/** Without a verdict: what comes and what finishes says where to look. Only where neither is known, the reader has to find out. */
+/**
+ * Without a verdict: what comes and what finishes says where to look. Only where neither is known, the reader has to find
+ * out. Without a past, requests that are long from the first on look like an engine that is slow.
+ */
 function lookWhich({ flow }: AlertContext): Advice[] {
   if (!flow) return [{ key: 'look-which' }]
-  const isMore = flow.came > MORE * (flow.usual ?? flow.finished)
-  return [{ key: isMore ? 'more-replicas' : 'check-server' }]
+  if (flow.came > MORE * (flow.usual ?? flow.finished)) return [{ key: 'more-replicas' }]
+  return [{ key: flow.usual === undefined ? 'long-or-slow' : 'check-server' }]
 }
 
 export function lookAtGpu(): Advice[] {
@@ -130,8 +133,9 @@ export function whenFailing({ failedBy }: AlertContext): Advice[] {
   return [{ key: failedBy === 'overloaded' ? 'more-replicas' : 'read-log' }]
 }
 
-export function whenGatewayFails({ failedBy }: AlertContext): Advice[] {
-  return [{ key: failedBy === undefined ? 'read-log' : 'gateway-upstream' }]
+/** A gateway loads no model: what fails there fails behind it. Only some name the upstream, others a kind of error. */
+export function whenGatewayFails({ backend, failedBy }: AlertContext): Advice[] {
+  return [{ key: backend === 'gateway' && failedBy !== undefined ? 'gateway-upstream' : 'behind-gateway' }]
 }
 
 /**

@@ -146,7 +146,13 @@ const DIRECTIONS: [string, Notification, string[]][] = [
   [
     'no past, and all that comes finishes',
     factOf('vllm', 'ttft', { flow: { came: 1, finished: 1 } }),
-    ['check-server'],
+    ['long-or-slow'],
+  ],
+  ['requests fail at a router that does not say of which engine', factOf('router', 'errors'), ['behind-gateway']],
+  [
+    'requests fail at a gateway that names the upstream',
+    factOf('gateway', 'errors', { failedBy: 'b' }),
+    ['gateway-upstream'],
   ],
   [
     'an XID that was there before the trouble is no cause of it',

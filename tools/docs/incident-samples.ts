@@ -44,6 +44,10 @@ export function incidents(): Sample[] {
     },
     { name: 'queue: the past is too short', notifications: queue({}, { flow: { came: 0.67, finished: 0.2 } }) },
     {
+      name: 'queue: the past is too short, and as many finish as come',
+      notifications: queue({}, { flow: { came: 0.2, finished: 0.2 } }),
+    },
+    {
       name: 'queue: no more comes than usual',
       notifications: queue({}, { flow: { came: 0.21, finished: 0.2, usual: 0.2 } }),
     },
@@ -193,6 +197,7 @@ export function serversAdvice(): Sample[] {
   return [
     ...engines.map((backend) => one(backend, 'waiting', { value: 42 }, roomy)),
     ...engines.map((backend) => one(backend, 'kv_cache', { value: 0.95 }, { verdict: { kind: 'cache-full' } })),
+    one('router', 'errors', { value: 0.12, limit: 0.05 }, {}),
     ...gateways.map((backend) => one(backend, 'upstream', { subject: 'b' }, { partlyOut: 'chat-c' })),
     ...(['trtllm', 'lmdeploy', 'litellm'] as const).map((backend) => one(backend, 'down', down('not-found', 404), {})),
     one('llamacpp', 'down', down('http', 400), {}),

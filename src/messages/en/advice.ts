@@ -26,6 +26,8 @@ export const adviceEn: Catalogue['advice'] = {
   'look-which': () =>
     'If traffic is up, add a replica or rate-limit at the gateway; if not, check the GPU (nvidia-smi) and the server log.',
   'shorter-requests': ({ what }) => `Limit ${LONGER[what]} at the gateway, or give them a replica of their own.`,
+  'long-or-slow': () =>
+    'As many finish as come: requests are long, or the engine is slow. Check the GPU (nvidia-smi) and the server log.',
   'check-server': () => 'Traffic is not the cause: check the GPU (nvidia-smi) and the server log.',
   'spread-engines': () =>
     'Look at how requests are spread over the engines (data-parallel balancing, sticky sessions): there is room on the others.',
@@ -49,6 +51,7 @@ export const adviceEn: Catalogue['advice'] = {
     'Look at routing: requests with the same beginning should reach the same replica. Did the system prompt change?',
   'take-out': () =>
     'Take this replica out of rotation, then look at its GPU (nvidia-smi: clocks, temperature) and restart it.',
+  'behind-gateway': () => 'Look at the engines behind it, and in its own log: which of them fails?',
   'read-log': () => 'Read the server log: out of memory and failed model loads show up there first.',
   'vllm-more-at-once': ({ kv }) => `KV cache is ${n.percent(kv)} full: max_num_seqs can be raised.`,
   'vllm-more-cache': ({ utilisation, tokens, flag }) =>

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ask, MINUTE, SECOND, wait } from '../asking.ts'
+import { ask, MINUTE, post, SECOND, wait } from '../asking.ts'
 import type { Incident, Prepared } from '../incident.ts'
 import { type Load, startLoad, told } from '../load.ts'
 import { folder } from '../scratch.ts'
@@ -57,6 +57,8 @@ function linesNaming(page: string): string {
 function one(
   name: string,
   rest: Omit<Prepared, 'functions' | 'env' | 'end' | 'happen' | 'check'> & {
+    /** Asks as a user does, in place of reading the page. */
+    canary?: true
     happen(proxy: LiteLlm, engines: [LlamaServer, LlamaServer], watching: Watching): Promise<string>
   },
 ): Incident {
@@ -73,10 +75,25 @@ function one(
         { name: 'code', url: engines[1].url, model: 'quick' },
       ])
       let page = ''
-      const { happen, ...others } = rest
+      const { happen, canary, ...others } = rest
       return {
-        functions: ['litellm'],
-        env: { LITELLM_ENDPOINTS: `front=${proxy.url}`, LITELLM_BEARER_TOKEN: MASTER_KEY, LITELLM_TIMEOUT: '20s' },
+        ...(canary
+          ? {
+              functions: ['openai'],
+              env: {
+                OPENAI_ENDPOINTS: `front=${proxy.url}`,
+                OPENAI_MODEL: 'chat',
+                OPENAI_BEARER_TOKEN: 'sk-alice.arden',
+              },
+            }
+          : {
+              functions: ['litellm'],
+              env: {
+                LITELLM_ENDPOINTS: `front=${proxy.url}`,
+                LITELLM_BEARER_TOKEN: MASTER_KEY,
+                LITELLM_TIMEOUT: '20s',
+              },
+            }),
         async happen(watching) {
           const happened = await happen(proxy, engines, watching)
           page = await pageOf(proxy)
@@ -117,5 +134,23 @@ export const litellmIncidents: readonly Incident[] = [
     },
     told: ['fired errors', 'resolved errors'],
     says: /chat/,
+  }),
+  one('the only engine of a model is gone for 60 s, seen by the canary', {
+    canary: true,
+    async happen(proxy, engines) {
+      const users = crowd(proxy, 'chat')
+      await wait(30 * SECOND)
+      engines[0].program.signal('SIGKILL')
+      await engines[0].program.exited
+      await wait(15 * SECOND)
+      const body = { model: 'chat', max_tokens: 1, messages: [{ role: 'user', content: 'Hi' }] }
+      const { status, text } = await post(`${proxy.url}/v1/chat/completions`, body, headers)
+      await wait(45 * SECOND)
+      engines[0] = await startLlamaServer('quick', { alias: 'quick', port: engines[0].port })
+      await wait(MINUTE)
+      return `the proxy answers ${status} ${JSON.stringify(text.slice(0, 110))}; ${await users.stop()}`
+    },
+    told: ['fired down|busy', 'resolved down|busy'],
+    never: /queue is full|overloaded|add a replica|sk-alice/i,
   }),
 ]

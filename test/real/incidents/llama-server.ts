@@ -20,7 +20,7 @@ type Happening = Omit<Prepared, 'functions' | 'env' | 'end' | 'happen'> & {
   functions?: readonly string[]
   env?: (server: LlamaServer) => Record<string, string>
   happen(
-    at: { server: LlamaServer; again(more?: LlamaOptions, model?: ModelName): Promise<void> },
+    at: { server: LlamaServer; again(more?: LlamaOptions, model?: ModelName): Promise<LlamaServer> },
     watching: Parameters<Prepared['happen']>[0],
   ): Promise<string>
 }
@@ -39,6 +39,7 @@ function one(
         server.program.signal('SIGKILL')
         await server.program.exited
         server = await startLlamaServer(other, { ...start, ...more, port: server.port })
+        return server
       }
       return {
         functions,
@@ -66,6 +67,16 @@ function one(
 const kill = async ({ program }: LlamaServer) => {
   program.signal('SIGKILL')
   await program.exited
+}
+
+/** Lets it run a tenth of the time, as on a machine that is shared by many. @returns what ends this. */
+function slowDown({ signal }: LlamaServer['program']): () => void {
+  let tick = 0
+  const timer = setInterval(() => signal(tick++ % 10 === 0 ? 'SIGCONT' : 'SIGSTOP'), 20)
+  return () => {
+    clearInterval(timer)
+    signal('SIGCONT')
+  }
 }
 
 const canaryOf = (name: string) => (server: LlamaServer) => ({
@@ -187,17 +198,19 @@ export const llamaServerIncidents: readonly Incident[] = [
     every: SECOND,
     async happen({ server, again }) {
       await wait(10 * SECOND)
-      await again({ checks: true, ready: false })
+      const { program } = await again({ checks: true, ready: false })
       const began = Date.now()
+      const quick = slowDown(program)
       const seen = new Set<string>()
       await until('it has loaded', async () => {
         const { status, text } = await ask(`${server.url}/health`)
         seen.add(`${status} ${text.slice(0, 90)}`)
         return status === 200
       })
+      quick()
       const took = (Date.now() - began) / SECOND
       await wait(10 * SECOND)
-      return `loaded for ${took.toFixed(1)} s; /health: ${[...seen].join(' → ')}`
+      return `loaded for ${took.toFixed(1)} s with a tenth of a core; /health: ${[...seen].join(' → ')}`
     },
     told: ['fired down', 'resolved down'],
     says: /load/i,

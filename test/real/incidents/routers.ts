@@ -119,10 +119,13 @@ export const routerIncidents: readonly Incident[] = [
       await Promise.all([kill(0), kill(1)])
       await wait(MINUTE)
       await Promise.all([again(0), again(1)])
-      await toldBy(watching, 4)()
+      await toldBy(watching, 6)()
       return `users: ${told(await users.stop())}`
     },
-    told: ['fired errors|upstream', 'fired errors|upstream', 'resolved errors|upstream', 'resolved errors|upstream'],
+    told: [
+      ...['fired errors|upstream', 'fired errors|upstream', 'fired errors|upstream'],
+      ...['resolved upstream', 'resolved upstream', 'resolved errors'],
+    ],
   }),
   served('overload from calm and back', {
     happen: (server, watching) => overload(requestsOf(server, { seconds: 2 }), { end: toldBy(watching, 2) }),

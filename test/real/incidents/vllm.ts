@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { ask, MINUTE, post, SECOND, sumOf, until, wait } from '../asking.ts'
 import type { Incident, Prepared } from '../incident.ts'
-import { told } from '../load.ts'
+import { startLoad, told } from '../load.ts'
 import { startVllm, VLLM_MODEL, type Vllm } from '../servers/vllm.ts'
 import { type Engine, loadOn, overload, toldBy } from '../traffic.ts'
 
@@ -25,10 +25,12 @@ export async function theVllm(): Promise<Vllm> {
   return kept
 }
 
-async function again({ program, port }: Vllm): Promise<void> {
+/** @param more further arguments; the last of two that say the same counts. */
+async function again({ program, port }: Vllm, more: readonly string[] = []): Promise<Vllm> {
   program.signal('SIGKILL')
   await program.exited
-  kept = await startVllm({ port, more: CAP })
+  kept = await startVllm({ port, more: [...CAP, ...more] })
+  return kept
 }
 
 /** The process of the engine is a child of the one that listens, and named for what it is. */
@@ -48,18 +50,20 @@ function isEngine(pid: string, group: number): boolean {
 }
 
 type Happening = Omit<Prepared, 'functions' | 'env' | 'end' | 'happen'> & {
+  functions?: readonly string[]
+  env?: (server: Vllm) => Record<string, string>
   happen(server: Vllm, watching: Parameters<Prepared['happen']>[0]): Promise<string>
 }
 
-function one(name: string, { happen, ...rest }: Happening): Incident {
+function one(name: string, { happen, functions = ['vllm'], env, ...rest }: Happening): Incident {
   return {
     needs: ['vllm'],
     name,
     async prepare() {
       const server = await theVllm()
       return {
-        functions: ['vllm'],
-        env: { VLLM_ENDPOINTS: `chat=${server.url}` },
+        functions,
+        env: env?.(server) ?? { VLLM_ENDPOINTS: `chat=${server.url}` },
         happen: (watching) => happen(server, watching),
         ...rest,
         end: async () => {},
@@ -67,6 +71,12 @@ function one(name: string, { happen, ...rest }: Happening): Incident {
     },
   }
 }
+
+/** Its key guards paths of inference alone: who reads the page needs none, and a canary notices. */
+const canary = (server: Vllm) => ({
+  OPENAI_ENDPOINTS: `chat=${server.url}`,
+  OPENAI_MODEL: VLLM_MODEL,
+})
 
 const pageOf = async ({ url }: Vllm) => (await ask(`${url}/metrics`)).text
 
@@ -143,5 +153,64 @@ export const vllmIncidents: readonly Incident[] = [
       return `its page answers ${status || 'nothing'} after 5 s; started again in ${took} s; clients: ${told(await load.stop())}`
     },
     told: ['fired down', 'resolved down'],
+  }),
+  one('SIGSTOP of all its processes for 60 s', {
+    async happen(server) {
+      const few = loadOn(vllmEngine(server), { clients: 1, pause: SECOND })
+      await wait(20 * SECOND)
+      server.program.signal('SIGSTOP')
+      await wait(MINUTE)
+      server.program.signal('SIGCONT')
+      await wait(25 * SECOND)
+      return `stopped for 60 s, the same processes after; clients: ${told(await few.stop())}`
+    },
+    told: ['fired down', 'resolved down'],
+    never: /restart|watcher did not run/i,
+  }),
+  one('long prompts on a slow model', {
+    // As who runs it on one core would set them: a first token after half a minute is usual there.
+    env: (server) => ({ VLLM_ENDPOINTS: `chat=${server.url}`, TTFT_LIMIT: '60s', QUEUE_WAIT_LIMIT: '60s' }),
+    async happen(server) {
+      const prompt = 'one two three four five '.repeat(200).slice(0, 3_900)
+      const body = { ...REQUEST, prompt, max_tokens: 16 }
+      const load = startLoad({ url: `${server.url}/v1/completions`, body }, { clients: 4, most: 24 })
+      const began = Date.now()
+      await until('all were read', () => load.counted.answered >= 24, 8 * MINUTE)
+      const took = Math.round((Date.now() - began) / SECOND)
+      await wait(15 * SECOND)
+      return `24 prompts of 3,900 tokens in ${took} s: ${told(await load.stop())}`
+    },
+    told: [],
+  }),
+  one('another model is started', {
+    functions: ['openai'],
+    env: canary,
+    async happen(server, watching) {
+      await wait(20 * SECOND)
+      const other = await again(server, ['--served-model-name', 'other'])
+      const { text } = await ask(`${server.url}/v1/models`)
+      await wait(30 * SECOND)
+      await again(other)
+      await toldBy(watching, 6, 2 * MINUTE)()
+      return `/v1/models: ${/"id":"([^"]+)"/.exec(text)?.[1]}; the first is back after 30 s`
+    },
+    told: ['fired down', 'resolved down', 'fired blind', 'fired down', 'resolved down', 'resolved blind'],
+    says: /other/,
+  }),
+  one('the API key is changed', {
+    functions: ['openai'],
+    env: (server) => ({ ...canary(server), OPENAI_BEARER_TOKEN: 'first-key' }),
+    async happen(server) {
+      await wait(20 * SECOND)
+      const other = await again(server, ['--api-key', 'second-key'])
+      const { status } = await ask(`${server.url}/v1/models`, { headers: { authorization: 'Bearer first-key' } })
+      await wait(30 * SECOND)
+      await again(other)
+      await wait(25 * SECOND)
+      return `with the old key it answers ${status}; no key is asked for after 30 s`
+    },
+    told: ['fired down', 'resolved down'],
+    says: /OPENAI_(CHAT_)?BEARER_TOKEN/,
+    never: /first-key|second-key/,
   }),
 ]

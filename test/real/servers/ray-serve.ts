@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { answers } from '../answers.ts'
-import { MINUTE } from '../asking.ts'
+import { ask, MINUTE, until } from '../asking.ts'
 import { installPython } from '../python.ts'
 import { folder, freePort, type Program, start } from '../scratch.ts'
 
@@ -28,22 +28,29 @@ export async function startRayServe(): Promise<RayServe> {
   })
   const page = `http://127.0.0.1:${metrics}/metrics`
   await answers('Ray Serve', program, `http://127.0.0.1:${port}/-/healthz`, 2 * MINUTE)
-  await answers("Ray's agent", program, page, MINUTE)
+  // Its processes tell the agent every ten seconds.
+  await until('its numbers are published', async () =>
+    /^ray_serve_deployment_replica_healthy/m.test((await ask(page)).text),
+  )
   return { url: `http://127.0.0.1:${port}`, metrics: page, program, replicas: () => replicasOf(home) }
 }
 
-/** Its processes lead groups of their own; those of this node have its folder among their variables or arguments. */
+/** Its processes lead groups of their own and rename themselves; that from which all descend has the folder in its arguments. */
 function replicasOf(home: string): number[] {
   return readdirSync('/proc')
-    .filter((pid) => /^\d+$/.test(pid) && isReplica(pid, home))
+    .filter((pid) => /^\d+$/.test(pid) && read(pid, 'cmdline').startsWith('ray::ServeReplica') && isBelow(pid, home))
     .map(Number)
 }
 
-function isReplica(pid: string, home: string): boolean {
+function isBelow(pid: string, home: string): boolean {
+  const [, parent = '0'] = /^PPid:\s+(\d+)/m.exec(read(pid, 'status')) ?? []
+  return Number(parent) > 1 && (read(parent, 'cmdline').includes(home) || isBelow(parent, home))
+}
+
+function read(pid: string, what: 'cmdline' | 'status'): string {
   try {
-    const of = (what: string) => readFileSync(`/proc/${pid}/${what}`, 'utf8')
-    return of('cmdline').startsWith('ray::ServeReplica') && of('environ').includes(home)
+    return readFileSync(`/proc/${pid}/${what}`, 'utf8')
   } catch {
-    return false // It ended meanwhile.
+    return '' // It ended meanwhile.
   }
 }
