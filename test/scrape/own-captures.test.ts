@@ -57,3 +57,21 @@ test('Ray Serve 2.60.0 with two replicas: what is inside, what failed among what
   const sums = Object.values(readings.histograms.e2e ?? {}).map(({ sum }) => sum ?? 0)
   expect(sums.reduce((all, one) => all + one, 0)).toBeCloseTo(28.0575, 4)
 })
+
+test('LiteLLM 1.108.7 while an engine was gone: what failed among what ended, by model, and nobody by name', () => {
+  const page = read('litellm-1.108.7-engine-gone.prom')
+  const readings = readingsOf('litellm', page)
+  expect(readings).toMatchObject({ server: 'LiteLLM proxy', malformed: 0, faults: [] })
+  expect(mapped(readings.counters, totalOf)).toEqual({
+    ...{ finished: 602, failed: 56, prompt_tokens: 30_576, generation_tokens: 8_650 },
+  })
+  // The bounds are not those of older versions.
+  expect(Object.values(readings.histograms.e2e ?? {})[0]?.bounds).toEqual([
+    ...[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 420, 600],
+  ])
+  // A deployment that stands alone is never called unhealthy: its failures are all that is seen.
+  expect(Object.values(readings.subjects)).toEqual([{ upstream_health: 1 }, { upstream_health: 1 }])
+  const persons = /alice|bela|people\.example|84f2cdc6|b9d6a981/
+  expect(page.toString()).toMatch(persons)
+  expect(JSON.stringify(readings)).not.toMatch(persons)
+})
