@@ -68,10 +68,13 @@ function bodyOf(engines: number): Uint8Array {
   return Buffer.from(vllmBody({ engines }))
 }
 
+/** Bytes: what a socket of Node's gives at most at once. */
+const CHUNK = 64 * 1024
+
 /** What a run does with a body, up to the readings. */
 function readSignals(body: Uint8Array, table = TABLES.vllm): unknown {
   const reader = createPageReader(table)
-  reader.push(body)
+  for (let from = 0; from < body.length; from += CHUNK) reader.push(body.subarray(from, from + CHUNK))
   return readPage(reader.end(), table, { model: undefined, now: 0 })
 }
 

@@ -65,7 +65,8 @@ function phaseOf({ rule, alert, before, after, judgement }: Decision): string | 
     const fires = judgement === 'breach' ? `, fires at ${clock(alert.activeAt + rule.for)}` : ''
     return `pending since ${clock(alert.activeAt)}${fires}`
   }
-  if (before !== 'firing') return 'fires now'
+  if (before !== 'firing')
+    return before === 'pending' ? `pending since ${clock(alert.activeAt)}, fires now` : 'fires now'
   const clears = judgement === 'clear' ? `, clear ${alert.clearRuns} of ${CLEAR_RUNS} runs` : ''
   return `firing since ${clock(alert.firedAt ?? alert.activeAt)}${clears}`
 }

@@ -21,7 +21,7 @@ export function readCounters(
   const isMissing = ({ name }: { name: string }) => samplesOf(name).length === 0
   if (isMissing(alias) && (zeroBeside === undefined || alias.parts.every(isMissing))) return undefined
   const value: Counters = {}
-  for (const { name, created, mark } of [{ ...alias, mark: '' }, ...alias.parts]) {
+  for (const { name, created, mark } of alias.whole) {
     const samples = samplesOf(name)
     if (samples.length > 0 && page.incomplete.has(name)) return { fault: 'out-of-range' }
     const fault = add(value, { mark, per: alias.per ?? 1 }, samples, samplesOf(created), selection)

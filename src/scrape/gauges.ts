@@ -16,8 +16,9 @@ export function readGauge(
 ): AliasReading<GaugeReading> {
   const own = selection.choose(page.samples.get(alias.name), alias)
   if (own.length === 0) return undefined
-  const parts = alias.parts.map(({ name }) => selection.choose(page.samples.get(name), alias))
-  const whole = [own, ...parts].flatMap((series) => largestBySet(series, selection))
+  const whole = alias.whole.flatMap(({ name }) =>
+    largestBySet(name === alias.name ? own : selection.choose(page.samples.get(name), alias), selection),
+  )
   const samples = besideOthers(whole, alias, page, selection)
   if (samples.length === 0) return undefined
   const fault = page.incomplete.has(alias.name) ? 'out-of-range' : faultIn(samples, signal, alias, selection)

@@ -1,9 +1,20 @@
-import parsePrometheusTextFormat from 'parse-prometheus-text-format'
 import type { BackendTable } from '../model/backend.ts'
 import { addBucket, addSample, listed, mergeBucket, type Series, seriesOf } from './kept-series.ts'
+import { valuesOf } from './label-values.ts'
 import { type Buckets, type Labels, labelSet, type Page, type Sample } from './page.ts'
-import { blockOf, HEAD, ownText, pairsOf, plainBlock, readBound, readTail } from './sample-line.ts'
-import { planOf, type Wanted } from './wanted.ts'
+import {
+  blockOf,
+  HEAD,
+  LONGEST_TEXT,
+  MAX_TEXTS,
+  ownText,
+  pairsOf,
+  plainBlock,
+  readBound,
+  readTail,
+  takenApart,
+} from './sample-line.ts'
+import { type Head, planOf, type Wanted } from './wanted.ts'
 
 /** A longer line is skipped, so that a body without line feeds cannot fill the memory. */
 export const MAX_LINE = 64 * 1024
@@ -11,8 +22,6 @@ export const MAX_LINE = 64 * 1024
 export const MAX_LABEL_SETS = 10_000
 /** What is remembered to be fast; beyond it, lines are only slower to read. */
 const MAX_SPELLINGS = 4_096
-const MAX_TEXTS = 1_000
-const LONGEST_TEXT = 256
 
 const [SPACE, HASH, ZERO, BRACE] = [32, 35, 48, 123] as const
 const BYTE_ORDER_MARK = '\xef\xbb\xbf'
@@ -33,7 +42,7 @@ export interface PageReader {
  * text between `from` and `to`, its name ends at `nameTo`; only lines that are new in some way are cut out and taken apart.
  */
 export function createPageReader(table: BackendTable): PageReader {
-  const { names } = planOf(table)
+  const { names, heads } = planOf(table)
   const kept = createKeptSamples(keepsOf(table))
   const recognised = new Set<string>()
   const count = { comments: 0, sampleCount: 0, malformed: 0 }
@@ -45,9 +54,8 @@ export function createPageReader(table: BackendTable): PageReader {
   /** The beginning of a line whose end has not come. */
   let rest = ''
   let isOver = false
-  /** The name of the last sample with the character behind it, since names come in runs, and what is done with that name. */
-  let head = '\n'
-  let wanted: Wanted | undefined
+  /** Of the last sample, since names come in runs. */
+  let head: Head = { text: '\n', isKept: false }
 
   function push(chunk: Uint8Array): void {
     if (isOver) return
@@ -109,19 +117,32 @@ export function createPageReader(table: BackendTable): PageReader {
 
   /** @returns where the name ends; `undefined` where there is none, or neither labels nor a blank behind it. */
   function readName(text: string, from: number): number | undefined {
-    if (isAt(head, text, from)) return from + head.length - 1
+    if (isAt(head.text, text, from)) return from + head.text.length - 1
+    const next = head.next && isAt(head.next.text, text, from) ? head.next : newHead(text, from)
+    if (!next) return undefined
+    // What is not kept would hang on what is, however long a page of new names.
+    if (head.isKept && next.isKept) head.next = next
+    head = next
+    noteOwn(next.text)
+    if (next.wanted?.use === 'mark') recognised.add(next.wanted.name)
+    return from + next.text.length - 1
+  }
+
+  function newHead(text: string, from: number): Head | undefined {
     HEAD.lastIndex = from
     if (!HEAD.test(text)) return undefined
-    head = text.slice(from, HEAD.lastIndex)
-    const name = head.slice(0, -1)
-    noteOwn(name)
-    wanted = names.get(name)
-    if (wanted?.use === 'mark') recognised.add(wanted.name)
-    return HEAD.lastIndex - 1
+    const head = text.slice(from, HEAD.lastIndex)
+    const known = heads.get(head)
+    if (known) return known
+    const isKept = heads.size < MAX_TEXTS && head.length <= LONGEST_TEXT
+    const found = { text: ownText(head), wanted: names.get(head.slice(0, -1)), isKept }
+    if (isKept) heads.set(found.text, found)
+    return found
   }
 
   /** Keeps what is wanted. Anything else is looked at only as far as it tells whether the page is an exposition at all. */
   function isSample(text: string, nameTo: number, to: number): boolean {
+    const { wanted } = head
     if (wanted?.use === 'bucket') return kept.keepBucket(wanted, text, nameTo, to)
     if (wanted?.use === 'sample') return kept.keepSample(wanted, text, nameTo, to)
     if (wanted?.use === 'settings') settings ??= ownText(text.slice(nameTo, to))
@@ -238,7 +259,8 @@ function createLabelCache(labelSets: ReturnType<typeof createLabelSets>, isKept:
     blockTo = at + block.length
     const { pairs, le } = plain ?? pairsOf(block, isKept)
     const [before, after] = le ? [block.slice(0, le.from), block.slice(le.to)] : [block, '']
-    const spelling = { before: ownText(before), after: ownText(after), labels: labelSets.read(pairs) }
+    // Parts of the chunk's text, which they keep alive until the next block comes.
+    const spelling = { before, after, labels: labelSets.read(pairs.join(','), pairs.length) }
     return block === '' ? spelling : follow(spelling)
   }
 
@@ -251,13 +273,11 @@ function createLabelCache(labelSets: ReturnType<typeof createLabelSets>, isKept:
   }
 
   function spellingOf(block: string): Spelling {
-    const { pairs, le } = pairsOf(block)
-    const [before, after] = le ? [block.slice(0, le.from), block.slice(le.to)] : [block, '']
-    const key = before + after
+    const { before, after, key, pairs, count } = takenApart(block)
     const same = known.get(key)
     if (same) return same
-    const spelling = { before: ownText(before), after: ownText(after), labels: labelSets.read(pairs) }
-    if (known.size < MAX_SPELLINGS) known.set(ownText(key), spelling)
+    const spelling = { before, after, labels: labelSets.read(pairs, count) }
+    if (known.size < MAX_SPELLINGS) known.set(key, spelling)
     return spelling
   }
 
@@ -270,12 +290,12 @@ function createLabelSets() {
   const byText = new Map<string, Labels | undefined>()
   const bySet = new Map<string, Labels>([['', { set: '', values: {} }]])
 
-  /** @returns `undefined` where the pairs cannot be read, or a name comes twice. */
-  function read(pairs: readonly string[]): Labels | 'too many' | undefined {
-    const text = ownText(pairs.join(','))
-    if (byText.has(text)) return byText.get(text)
-    if (byText.size >= MAX_LABEL_SETS && text !== '') return 'too many'
-    const found = remembered.get(text) ?? readLabels(text, pairs.length)
+  /** @param pairs so many, joined by commas. @returns `undefined` where they cannot be read, or a name comes twice. */
+  function read(pairs: string, count: number): Labels | 'too many' | undefined {
+    if (byText.has(pairs)) return byText.get(pairs)
+    if (byText.size >= MAX_LABEL_SETS && pairs !== '') return 'too many'
+    const text = ownText(pairs)
+    const found = remembered.get(text) ?? readLabels(text, count)
     const labels = found && (bySet.get(found.set) ?? found)
     if (labels) bySet.set(labels.set, labels)
     byText.set(text, labels)
@@ -293,31 +313,6 @@ function readLabels(text: string, count: number): Labels | undefined {
   const labels = values && { set: labelSet(values), values }
   if (labels && remembered.size < MAX_TEXTS && text.length <= LONGEST_TEXT) remembered.set(text, labels)
   return labels
-}
-
-/** What the label block of a settings line says. */
-export function settingsOf(line: string): Record<string, string> {
-  const { pairs } = pairsOf(blockOf(line))
-  return valuesOf(pairs.join(','), pairs.length) ?? {}
-}
-
-/**
- * The package reads the pairs and resolves their escapes. It merges what it should refuse and throws at trifles, so it gets
- * one sample line, ended by a line feed, and what it returns is checked. Labels without a value are left out.
- */
-function valuesOf(latin1: string, count: number): Record<string, string> | undefined {
-  try {
-    const text = Buffer.from(latin1, 'latin1').toString('utf8')
-    const families = parsePrometheusTextFormat(`x{${text}} 1\n`)
-    const [family] = families
-    const [sample] = family?.metrics ?? []
-    if (families.length !== 1 || family?.name !== 'x' || sample?.value !== '1') return undefined
-    const labels = Object.entries(sample.labels ?? {})
-    if (family.metrics.length !== 1 || labels.length !== count) return undefined
-    return Object.fromEntries(labels.filter(([, value]) => value !== ''))
-  } catch {
-    return undefined
-  }
 }
 
 /** Whether `part` lies at `at`. Several times as fast as `startsWith`, which goes character by character. */

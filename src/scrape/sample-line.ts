@@ -3,6 +3,9 @@
  * https://github.com/prometheus/docs/blob/main/docs/instrumenting/exposition_formats.md
  */
 
+/** What is remembered to be fast, and how long a text of it may be; beyond it, lines are only slower to read. */
+export const MAX_TEXTS = 1_000
+export const LONGEST_TEXT = 256
 /** Bounds that are remembered; beyond it, lines are only slower to read. */
 const MAX_BOUNDS = 1_000
 const [SPACE, POINT, ZERO] = [32, 46, 48] as const
@@ -37,6 +40,32 @@ export function pairsOf(
     else if (!isKept || isKept(name)) pairs.push(`${name}=${quoted}`)
   }
   return { pairs, le }
+}
+
+/** A label block with all its labels, in texts of its own. */
+interface Block {
+  /** Up to the value of `le`; the whole block where there is none. */
+  before: string
+  after: string
+  /** Both. */
+  key: string
+  /** Joined by commas. */
+  pairs: string
+  count: number
+}
+
+/** A server writes the same blocks on every page. */
+const blocks = new Map<string, Block>()
+
+export function takenApart(block: string): Block {
+  const known = blocks.get(block)
+  if (known) return known
+  const whole = ownText(block)
+  const { pairs, le } = pairsOf(whole)
+  const [before, after] = le ? [whole.slice(0, le.from), whole.slice(le.to)] : [whole, '']
+  const found = { before, after, key: le ? before + after : whole, pairs: pairs.join(','), count: pairs.length }
+  if (blocks.size < MAX_TEXTS && block.length <= LONGEST_TEXT) blocks.set(whole, found)
+  return found
 }
 
 /** The names of labels that were found to be names; beyond it, blocks are only slower to read. */

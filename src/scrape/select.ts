@@ -104,5 +104,10 @@ function modelOf({ values }: Labels, { modelLabels }: BackendTable): string | un
 
 /** The models that the page names, in the order of the page. */
 export function modelsOf({ labelSets }: Page, table: BackendTable): string[] {
-  return [...new Set(labelSets.flatMap((labels) => modelOf(labels, table) ?? []))]
+  const models = new Set<string>()
+  for (const labels of labelSets) {
+    const model = modelOf(labels, table)
+    if (model !== undefined) models.add(model)
+  }
+  return [...models]
 }

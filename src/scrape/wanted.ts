@@ -9,6 +9,12 @@ export interface Wanted {
   merge?: 'add' | 'oldest' | 'largest'
 }
 
+interface NamedSeries {
+  name: string
+  created: string
+  mark: string
+}
+
 /** An alias with the sample names that belong to it. */
 export interface NamedAlias extends Alias {
   /** For a histogram, its own name: that of a summary's quantiles. */
@@ -19,7 +25,9 @@ export interface NamedAlias extends Alias {
   isMean: boolean
   created: string
   /** With a mark in their label sets, so that a part of a counter is never taken for the main series. */
-  parts: readonly { name: string; created: string; mark: string }[]
+  parts: readonly NamedSeries[]
+  /** The main series, which has no mark, and the parts. */
+  whole: readonly NamedSeries[]
 }
 
 /** A row of a table, ready to be read. */
@@ -30,8 +38,20 @@ export interface WantedSignal {
   aliases: readonly NamedAlias[]
 }
 
+/** The name of a sample with the character behind it, and what is done with it. */
+export interface Head {
+  text: string
+  wanted?: Wanted | undefined
+  /** Whether the next page finds it. */
+  isKept: boolean
+  /** What came after it the last time: a server lists its families in one order. */
+  next?: Head
+}
+
 /** What a table asks for: worked out once, since it is the same for every page. */
 export interface Plan {
+  /** Of the pages so far. */
+  heads: Map<string, Head>
   names: ReadonlyMap<string, Wanted>
   signals: readonly WantedSignal[]
 }
@@ -48,7 +68,7 @@ export function planOf(table: BackendTable): Plan {
     const { kind } = SIGNALS[signal]
     return { signal, kind, row, aliases: row.from.map((alias) => withNames(alias, kind)) }
   })
-  const plan = { names: namesOf(table, signals), signals }
+  const plan = { heads: new Map(), names: namesOf(table, signals), signals }
   plans.set(table, plan)
   return plan
 }
@@ -59,7 +79,8 @@ function withNames(alias: Alias, kind: SignalKind): NamedAlias {
   const bucket = `${alias.name}_bucket`
   const [sum, count] = isMean ? [alias.name, alias.count ?? ''] : [`${alias.name}_sum`, `${alias.name}_count`]
   const parts = (alias.plus ?? []).map((name) => ({ name, created: created(name), mark: `__name__="${name}"` }))
-  return { ...alias, bucket, sum, count, isMean, created: created(alias.name), parts }
+  const main = { name: alias.name, created: created(alias.name), mark: '' }
+  return { ...alias, bucket, sum, count, isMean, created: main.created, parts, whole: [main, ...parts] }
 }
 
 /** The counters `x_total`, `x_count`, `x_sum` and `x`, and the histogram `x`, have `x_created` for their start time. */

@@ -44,11 +44,17 @@ export function claimDue(state: State, by: string, now: number, end: number): { 
   const until = Math.floor(end)
   const due: Due[] = []
   const spared = channelsToSpare(state.outbox, now)
+  const isFree = (channel: string, leg: Leg) => !spared.has(channel) && !isAhead(leg.claim?.until, now)
+  // What is news of an incident takes along what waits for another try: alone, it would be news of what nobody was told.
+  const news = new Set<string>()
+  for (const item of state.outbox)
+    for (const [channel, leg] of Object.entries(legsOf(item)))
+      if (isFree(channel, leg) && !isAhead(leg.retryAt, now)) news.add(`${channel} ${item.notification.incident}`)
   const outbox = state.outbox.flatMap((item) => {
     const legs = legsOf(item)
     const claimed: Record<string, Leg> = {}
     for (const [channel, leg] of Object.entries(legs)) {
-      if (spared.has(channel) || isAhead(leg.claim?.until, now) || isAhead(leg.retryAt, now)) continue
+      if (!isFree(channel, leg) || !news.has(`${channel} ${item.notification.incident}`)) continue
       // A claim that ran out belongs to a run that died between sending and settling: it may have been sent.
       const maybeSent = leg.claim || leg.maybeSent ? (true as const) : undefined
       claimed[channel] = { ...leg, ...defined({ maybeSent }), claim: { by, until }, tries: leg.tries + 1 }

@@ -231,3 +231,43 @@ describe('a message about several incidents', () => {
     expect(services.webhook.asked.map(({ body }) => body.data.rule)).toEqual(['waiting', 'ttft'])
   })
 })
+
+describe('a channel that takes what another could not', () => {
+  const away = { status: 503 }
+  const reasons = (service: Service) => services[service].taken().map(({ body }) => body.type.slice(9))
+  const hooks = () => ({
+    ...variablesFor([services.telegram, services.slack, services.webhook]),
+    PUSH_TELEGRAM_FALLBACK: 'webhook',
+    PUSH_SLACK_FALLBACK: 'webhook',
+  })
+
+  test('is told each turn of the incident once, and hears its end', async () => {
+    const telling = createTelling(hooks())
+    services.telegram.meet(away, 6)
+    await telling.run(0, fired)
+    expect([reasons('webhook'), services.slack.taken().length]).toEqual([['fired'], 1])
+    await telling.run(10, worse)
+    expect(reasons('webhook')).toEqual(['fired', 'worse'])
+    // What it was told itself Telegram hears of now, and of the end.
+    await telling.run(11)
+    await telling.run(300, resolved)
+    expect(reasons('webhook')).toEqual(['fired', 'worse', 'resolved'])
+    expect(services.telegram.taken().map(({ body }) => body.text.split('\n')[0])).toEqual([
+      expect.stringContaining('worse'),
+      expect.stringContaining('✅'),
+    ])
+    expect(telling.state()).toMatchObject({ outbox: [] })
+  })
+
+  test('hears it once where two channels are away that have it for a fallback', async () => {
+    const telling = createTelling(hooks())
+    services.telegram.meet(away, 3)
+    services.slack.meet(away, 3)
+    await telling.run(0, fired)
+    expect(reasons('webhook')).toEqual(['fired'])
+    await telling.run(1)
+    await telling.run(300, resolved)
+    expect(reasons('webhook')).toEqual(['fired', 'resolved'])
+    expect(telling.state()).toMatchObject({ outbox: [] })
+  })
+})

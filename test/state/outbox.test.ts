@@ -49,6 +49,21 @@ describe('a claim', () => {
     expect(claimDue(paused, 'right', MINUTE, 2 * MINUTE).due).toHaveLength(1)
   })
 
+  test('of news takes along what of its incident waits for another try, and of no other', () => {
+    const paused = settle(claimDue(queued(), 'one', 0, 50_000).state, came('waiting', 10 * MINUTE), 0, 'one')
+    const worse: Notification = { ...NOTE, id: 'a|waiting|@0/worse/1', reason: 'worse' }
+    const other: Notification = { ...NOTE, id: 'b|waiting|@0/fired/1', incident: 'b|waiting|@0', endpoint: 'b' }
+    const dueWith = (news: Notification) =>
+      claimDue(
+        { ...paused, outbox: [...paused.outbox, { notification: news, since: 0, tries: 0 }] },
+        'two',
+        MINUTE,
+        110_000,
+      ).due
+    expect(dueWith(worse)).toEqual([NOTE, worse])
+    expect(dueWith(other)).toEqual([other])
+  })
+
   test('of another run does not keep what the first one delivered after all in the outbox', () => {
     const first = claimDue(queued(), 'slow', 0, 50_000).state
     const second = claimDue(first, 'other', MINUTE, 110_000).state

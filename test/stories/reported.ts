@@ -78,6 +78,19 @@ function gpus(xid: number): string {
   )
 }
 
+/** Eight engines, of which two have the queue and six next to nothing. */
+function unevenEngines(m: number): string {
+  const byEngine = (name: string, values: readonly number[]) =>
+    Object.fromEntries(values.map((value, engine) => [`vllm:${name}{engine="${engine}",model_name="m"}`, value]))
+  return page({
+    ...byEngine('num_requests_running', [51, 31, 2, 2, 2, 2, 2, 2]),
+    ...byEngine('num_requests_waiting', [117, 108, 0, 0, 0, 0, 0, 0]),
+    ...byEngine('kv_cache_usage_perc', [1, 0.986, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05]),
+    ...byEngine('generation_tokens_total', Array(8).fill(m * 5_000)),
+    ...byEngine('request_success_total', Array(8).fill(m * 20)),
+  })
+}
+
 const failing: readonly Served[] = [
   'refused',
   { status: 503 },
@@ -107,6 +120,12 @@ export const REPORTED_STORIES: readonly Story[] = [
       ),
     ],
     pushes: [[98, 'fired', 'throughput']],
+  },
+  {
+    name: 'case 208: the queue stands on two of eight engines, whose caches are full: told once',
+    backend: 'vllm',
+    runs: from(0, 30, unevenEngines),
+    pushes: [[0, 'fired', 'waiting']],
   },
   {
     name: 'case 210: long prompts fill the cache and the queue grows for half an hour: told once',
