@@ -46,13 +46,13 @@ test('vllm-router 0.1.17 with no engine left: what it served, the requests that 
   })
 })
 
-test('Ray Serve 2.60.0 with two replicas: what is inside, what failed among what ended, and each replica', () => {
+test('Ray Serve 2.60.0 with two replicas: what is inside, what failed among what ended, and the deployment', () => {
   const readings = readingsOf('ray-serve', read('ray-serve-2.60.0-busy.prom'))
   expect(readings).toMatchObject({ server: 'Ray Serve', malformed: 0, faults: [] })
   expect(mapped(readings.gauges, ({ value }) => value)).toEqual({ waiting: 0, running: 4 })
   // Failures have the label error_code, all requests status_code.
   expect(mapped(readings.counters, totalOf)).toEqual({ finished: 11, failed: 3 })
-  expect(Object.keys(readings.subjects)).toEqual(['Chat at 4d6672k5', 'Chat at j1o3rqn6'])
+  expect(readings.subjects).toEqual({ 'Chat at default': { upstream_health: 1 } })
   // Milliseconds: 11 requests took 28 seconds.
   const sums = Object.values(readings.histograms.e2e ?? {}).map(({ sum }) => sum ?? 0)
   expect(sums.reduce((all, one) => all + one, 0)).toBeCloseTo(28.0575, 4)
