@@ -6,6 +6,7 @@ import type { ChannelConfig, Config } from './model/config.ts'
 import type { IO } from './model/io.ts'
 import type { Message } from './model/message.ts'
 import type { Notification } from './model/notification.ts'
+import { alertThreads } from './push/alertmanager.ts'
 import type { Push } from './push/channel.ts'
 import { lessOf, newestOf, pushOf, type Telling } from './push/forms.ts'
 import { concerning, deliveriesOf, problemsOf, type Told } from './push/outcome.ts'
@@ -17,7 +18,7 @@ import { textOf, writeOrSay } from './push/write.ts'
 import { usualInterval } from './rules/watcher.ts'
 import { firstAtOf, type Limits, limitsOf } from './state/legs.ts'
 import type { Delivery, Due, Reposted } from './state/outbox.ts'
-import type { State } from './state/schema.ts'
+import type { State, Thread } from './state/schema.ts'
 
 export interface Sent {
   deliveries: Delivery[]
@@ -128,13 +129,13 @@ async function deliverTo(channel: ChannelConfig, due: readonly Due[], delivering
   const { state, config, now, io, sent } = delivering
   const facts = due.flatMap((one) => (one.channel === channel.name ? [one.notification] : []))
   let limits = limitsOf(state.outbox, channel.name, now)
-  const posted = new Set<string>()
+  const posted = new Map<string, Thread>()
   let isAway = false
   for (const group of groupsFor(channel, facts)) {
     const { what, taken, outcome } = await send(group, channel, { ...delivering, limits })
     note(sent, { facts: group, message: what.message, channel, what, taken }, outcome, io.now(), config)
-    if (outcome.kind === 'delivered') for (const { incident } of group) posted.add(incident)
-    else isAway = true
+    if (outcome.kind !== 'delivered' || outcome.by === 'fallback') isAway = true
+    else if (channel.service === 'alertmanager') for (const [id, thread] of alertThreads(what)) posted.set(id, thread)
     limits = afterwards(limits, outcome, io.now())
   }
   if (channel.service === 'alertmanager' && !isAway) await relight(channel, posted, delivering)

@@ -84,6 +84,7 @@ const PLACES: Record<Service, Place> = {
       if (/[<>]|&(?!(amp|lt|gt|quot);)/.test(plain)) return refuse(400, "Bad Request: can't parse entities")
       const seen = plain.replace(/&(amp|lt|gt|quot);/g, '&')
       if (seen.length > 4096) return refuse(400, 'Bad Request: message is too long')
+      if (/@\w/.test(seen)) return refuse(400, 'Bad Request: a member of the chat would be called')
       if (seen.trim() === '') return refuse(400, 'Bad Request: message text is empty')
       const reply = body.reply_parameters
       if (reply && !known.has(String(reply.message_id)) && !reply.allow_sending_without_reply)
