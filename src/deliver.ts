@@ -6,6 +6,7 @@ import type { ChannelConfig, Config } from './model/config.ts'
 import type { IO } from './model/io.ts'
 import type { Message } from './model/message.ts'
 import type { Notification } from './model/notification.ts'
+import { alertThreads } from './push/alertmanager.ts'
 import type { Push } from './push/channel.ts'
 import { lessOf, newestOf, pushOf, type Telling } from './push/forms.ts'
 import { concerning, deliveriesOf, problemsOf, type Told } from './push/outcome.ts'
@@ -17,7 +18,7 @@ import { textOf, writeOrSay } from './push/write.ts'
 import { usualInterval } from './rules/watcher.ts'
 import { firstAtOf, type Limits, limitsOf } from './state/legs.ts'
 import type { Delivery, Due, Reposted } from './state/outbox.ts'
-import type { State } from './state/schema.ts'
+import type { State, Thread } from './state/schema.ts'
 
 export interface Sent {
   deliveries: Delivery[]
@@ -46,6 +47,8 @@ interface Delivering extends DeliverOptions, Telling {
   io: IO
   dispatcher: unknown
   sent: Sent
+  /** By fallback, the incidents that it was asked to take in this run: two channels may have the same one. */
+  fallen: Map<string, Set<string>>
 }
 
 /** Of a schedule that is not known yet. Milliseconds. */
@@ -75,7 +78,15 @@ export async function deliver(due: readonly Due[], config: Config, io: IO, optio
   }
   const connections = openDispatcher({ ...pushWays(config), onCertificate: config.certificates && noted })
   const interval = config.interval ?? usualInterval(options.state.gaps) ?? INTERVAL
-  const delivering: Delivering = { ...options, config, io, dispatcher: connections.dispatcher, interval, sent }
+  const delivering: Delivering = {
+    ...options,
+    config,
+    io,
+    dispatcher: connections.dispatcher,
+    interval,
+    sent,
+    fallen: new Map(),
+  }
   try {
     await Promise.all(channels.map((channel) => deliverTo(channel, due, delivering)))
   } finally {
@@ -118,13 +129,13 @@ async function deliverTo(channel: ChannelConfig, due: readonly Due[], delivering
   const { state, config, now, io, sent } = delivering
   const facts = due.flatMap((one) => (one.channel === channel.name ? [one.notification] : []))
   let limits = limitsOf(state.outbox, channel.name, now)
-  const posted = new Set<string>()
+  const posted = new Map<string, Thread>()
   let isAway = false
   for (const group of groupsFor(channel, facts)) {
-    const { what, outcome } = await send(group, channel, { ...delivering, limits })
-    note(sent, { facts: group, message: what.message, channel, what }, outcome, io.now(), config)
-    if (outcome.kind === 'delivered') for (const { incident } of group) posted.add(incident)
-    else isAway = true
+    const { what, taken, outcome } = await send(group, channel, { ...delivering, limits })
+    note(sent, { facts: group, message: what.message, channel, what, taken }, outcome, io.now(), config)
+    if (outcome.kind !== 'delivered' || outcome.by === 'fallback') isAway = true
+    else if (channel.service === 'alertmanager') for (const [id, thread] of alertThreads(what)) posted.set(id, thread)
     limits = afterwards(limits, outcome, io.now())
   }
   if (channel.service === 'alertmanager' && !isAway) await relight(channel, posted, delivering)
@@ -147,12 +158,14 @@ async function send(
   facts: readonly Notification[],
   channel: ChannelConfig,
   options: Delivering & { limits: Limits },
-): Promise<{ what: Push; outcome: PushOutcome }> {
+): Promise<{ what: Push; taken: ReadonlySet<string>; outcome: PushOutcome }> {
   const { state, config, io, now, deadline, dispatcher, limits } = options
   const what = pushOf(facts, channel, options, (problem) => options.sent.problems.push(problem))
   const ids = new Set(facts.map(({ id }) => id))
+  const taken = new Set<string>()
   const forFallback = (fallback: ChannelConfig) => {
-    const told = concerning(facts, fallback, config)
+    const told = takenBy(fallback, facts, options)
+    for (const { id } of told) taken.add(id)
     if (told.length === 0) return undefined
     return { push: pushOf(told, fallback, options), inForm: lessOf(told, fallback, options) }
   }
@@ -168,7 +181,21 @@ async function send(
     inForm: lessOf(facts, channel, options),
     forFallback,
   })
-  return { what, outcome }
+  return { what, taken, outcome }
+}
+
+/** What a fallback is told, each incident by one channel alone. */
+function takenBy(
+  fallback: ChannelConfig,
+  facts: readonly Notification[],
+  { state, config, fallen }: Delivering,
+): Notification[] {
+  const told = concerning(facts, fallback, config, state.threads)
+  if (fallback.isSpare) return told
+  const known = fallen.get(fallback.name) ?? new Set()
+  const fresh = told.filter(({ incident }) => !known.has(incident))
+  fallen.set(fallback.name, new Set([...known, ...fresh.map(({ incident }) => incident)]))
+  return fresh
 }
 
 /** What a channel that answers 429 is spared: within the run too, it is asked once. */

@@ -25,17 +25,29 @@ export const rayServe: BackendTable = {
       })),
       zeroBeside: 'finished',
     },
-    upstream_health: { from: named('deployment_replica_healthy'), perSubject: true, core: true, optional: true },
+    // A replica that was stopped (a new version, fewer of them, a crash) stays at 0 as long as the controller lives: older
+    // versions have nothing else, and a deployment then is as healthy as the best of its replicas, or has a number of them.
+    upstream_health: {
+      from: [
+        ...named('deployment_status').map((alias) => ({ ...alias, states: { '1': 0, '2': 0, '*': 1 } })),
+        ...named('deployment_replica_healthy').map((alias) => ({ ...alias, states: { '0': 0, '*': 1 } })),
+      ],
+      combine: 'max',
+      perSubject: true,
+      core: true,
+      optional: true,
+    },
   },
   port: 8080,
   modelLabels: [],
   repeats: [],
   ignored: [],
-  subject: { kind: 'upstream', id: ['deployment', 'replica'] },
+  subject: { kind: 'upstream', id: ['deployment', 'application'] },
   isGateway: true,
   oneCoreIsEnough: true,
   recognise: [
     { series: 'ray_serve_deployment_queued_queries', as: 'Ray Serve' },
+    { series: 'ray_serve_deployment_status', as: 'Ray Serve' },
     { series: 'ray_serve_deployment_replica_healthy', as: 'Ray Serve' },
     { series: 'ray_serve_num_http_requests_total', as: 'Ray Serve' },
     { series: 'ray_serve_replica_processing_queries', as: 'Ray Serve' },

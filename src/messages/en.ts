@@ -186,8 +186,8 @@ export const en: Catalogue = {
   signal: (name) => SIGNALS[name] ?? name,
   title: {
     repeated: (headline, lasted) => `${headline}, for ${lasted} now`,
-    worse: (headline) => `Worse: ${inner(headline)}`,
-    comesAndGoes: (headline) => `Comes and goes: ${inner(headline)}`,
+    worse: (headline) => `Worse: ${headline}`,
+    comesAndGoes: (headline) => `Comes and goes: ${headline}`,
     cameAndWent: (headline, times) => `Came and went ${often(times)}: ${inner(headline)}`,
     restarted: (headline) => `Over after a restart: “${headline}”`,
     forgotten: (headline) => `Not known to be over: “${headline}”`,

@@ -67,8 +67,10 @@ function titleOf(notification: Notification, catalogue: Catalogue): string {
   const place = placeOf(notification)
   const gpu = shortGpu(subjectName) ?? (subject === undefined || place === subject ? undefined : shortUuid(subject))
   const brief = gpu === undefined ? briefOf(notification, catalogue) : `${gpu}: ${briefOf(notification, catalogue)}`
+  // A name of somebody's choosing is left as it is.
+  const spelt = (text: string) => (gpu !== undefined && text.startsWith(gpu) ? text : inner(text))
   const titled = (sign: string, text: string) =>
-    fitTitle(sign, place === undefined ? capital(text) : inner(text), place)
+    fitTitle(sign, place === undefined ? capital(text) : spelt(text), place)
   const { title, format } = catalogue
   switch (reason) {
     case 'fired':

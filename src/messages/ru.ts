@@ -183,8 +183,8 @@ export const ru: Catalogue = {
   signal: (name) => SIGNALS[name] ?? name,
   title: {
     repeated: (headline, lasted) => `${headline}, уже ${lasted}`,
-    worse: (headline) => `Хуже: ${inner(headline)}`,
-    comesAndGoes: (headline) => `Повторяется: ${inner(headline)}`,
+    worse: (headline) => `Хуже: ${headline}`,
+    comesAndGoes: (headline) => `Повторяется: ${headline}`,
     cameAndWent: (headline, times) => `Повторилось ${often(times)}: ${inner(headline)}`,
     restarted: (headline) => `Закончилось перезапуском: «${headline}»`,
     forgotten: (headline) => `Неизвестно, прошло ли: «${headline}»`,

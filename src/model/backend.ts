@@ -75,7 +75,10 @@ export interface SignalRow {
   core?: boolean
   /** Not every version or set-up of this server has it: its absence is no fault. */
   optional?: true
-  /** Values belong to a subject each (GPU, upstream) and are not combined over the endpoint. */
+  /**
+   * Values belong to a subject each (GPU, upstream) and are not combined over the endpoint. Of several series of an upstream
+   * the worst counts, with `max` the best.
+   */
   perSubject?: boolean
   /** A counter that appears with its first event: where it is absent and this signal is there, nothing happened yet. */
   zeroBeside?: Signal

@@ -26,8 +26,14 @@ export const alertmanager: Channel = {
   together: 'all',
   isRepeatable: true,
   write(push, to) {
-    const alerts = push.facts.map((fact) => ended(alertOf(fact, push), fact, push))
-    return { request: requestFor(alerts, to) }
+    // Of the same labels the last one posted holds: what ended may not end what fires since.
+    const facts = [...push.facts].sort((a, b) => a.firedAt - b.firedAt)
+    return {
+      request: requestFor(
+        facts.map((fact) => ended(alertOf(fact, push), fact, push)),
+        to,
+      ),
+    }
   },
   page: {
     address: '`alertmanager+http://host:9093/prefix`',
@@ -54,25 +60,29 @@ export function alertThreads(push: Push): Map<string, Thread> {
 /**
  * The post that keeps alight what fires and repeats what is over.
  * @param known what is remembered, by incident.
+ * @param posted what this run has posted already.
  * @returns none where there is nothing to post.
  */
 export function repost(
   known: ReadonlyMap<string, Thread>,
+  posted: readonly Thread[],
   to: ChannelConfig,
   { now, interval }: Pick<Push, 'now' | 'interval'>,
 ): PushRequest | undefined {
-  const alerts = [...known.values()].flatMap(({ alert, left }) => {
-    const parsed = parseAlert(alert)
-    return parsed === undefined ? [] : [left === undefined ? { ...parsed, endsAt: aheadOf(now, interval) } : parsed]
-  })
-  return alerts.length === 0 ? undefined : requestFor(unambiguous(alerts, now), to)
+  const all = (threads: Iterable<Thread>) =>
+    [...threads].flatMap(({ alert, left }) => {
+      const parsed = parseAlert(alert)
+      return parsed === undefined ? [] : [left === undefined ? { ...parsed, endsAt: aheadOf(now, interval) } : parsed]
+    })
+  const alerts = unambiguous(all(known.values()), all(posted), now)
+  return alerts.length === 0 ? undefined : requestFor(alerts, to)
 }
 
 /** The same labels may fire again while their last end is still repeated: that would end the new one. */
-function unambiguous(alerts: readonly PostedAlert[], now: number): PostedAlert[] {
+function unambiguous(alerts: readonly PostedAlert[], posted: readonly PostedAlert[], now: number): PostedAlert[] {
   const nameOf = ({ labels }: PostedAlert) => JSON.stringify(Object.entries(labels).sort())
   const isFiring = ({ endsAt }: PostedAlert) => endsAt !== undefined && Date.parse(endsAt) > now
-  const firing = new Set(alerts.filter(isFiring).map(nameOf))
+  const firing = new Set([...alerts, ...posted].filter(isFiring).map(nameOf))
   return alerts.filter((alert) => isFiring(alert) || !firing.has(nameOf(alert)))
 }
 

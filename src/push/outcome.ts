@@ -5,6 +5,7 @@ import type { Notification } from '../model/notification.ts'
 import type { Delivery } from '../state/outbox.ts'
 import { recipientsOf } from '../state/recipients.ts'
 import type { Thread } from '../state/schema.ts'
+import { type Threads, threadOf } from '../state/threads.ts'
 import { alertThreads } from './alertmanager.ts'
 import type { Push } from './channel.ts'
 import type { PushOutcome } from './push-to.ts'
@@ -15,18 +16,28 @@ export interface Told {
   message: Message
   channel?: ChannelConfig
   what?: Push
+  /** Ids of those that the channel's fallback was asked to take. */
+  taken?: ReadonlySet<string>
 }
 
 /**
  * What a fallback is told for a channel: all, where it is the same channel's second server; else what begins or becomes
- * worse, if it is not told that anyway, nor has a least priority above it.
+ * worse, if it is not told that anyway, as whoever was told of its beginning is, nor has a least priority above it.
  */
-export function concerning(facts: readonly Notification[], fallback: ChannelConfig, config: Config): Notification[] {
+export function concerning(
+  facts: readonly Notification[],
+  fallback: ChannelConfig,
+  config: Config,
+  threads: Threads | undefined,
+): Notification[] {
   if (fallback.isSpare) return [...facts]
   return facts.filter((fact) => {
     const isBeginning = fact.reason !== 'resolved' && fact.reason !== 'repeated'
     const isUrgent = fact.priority >= fallback.minPriority
-    return isBeginning && isUrgent && !recipientsOf(fact, config, []).includes(fallback.name)
+    const isTold =
+      threadOf(threads, fact.incident, fallback.name) !== undefined ||
+      recipientsOf(fact, config, []).includes(fallback.name)
+    return isBeginning && isUrgent && !isTold
   })
 }
 
@@ -35,16 +46,15 @@ export function concerning(facts: readonly Notification[], fallback: ChannelConf
  * @param at epoch milliseconds of the answer: what a server asks for counts from there.
  */
 export function deliveriesOf(told: Told, outcome: PushOutcome, at: number, config: Config): Delivery[] {
-  const { facts, channel } = told
+  const { facts, channel, taken } = told
   const { kind, retryAfter, firstAfter, limits } = outcome
   const after = (wait: number | undefined) => (wait === undefined ? undefined : at + wait)
   const waits = defined({ retryAt: after(retryAfter), firstAt: after(firstAfter), limits })
   const fallback = outcome.by === 'fallback' && !channel?.fallback?.isSpare ? channel?.fallback : undefined
-  const taken = fallback && new Set(concerning(facts, fallback, config).map(({ id }) => id))
   const threadOf = threadsOf(told, outcome, fallback ?? channel, config)
   return facts.map(({ id, incident }): Delivery => {
     const name = channel?.name ?? NOTIFLY
-    if (taken && !taken.has(id)) return { id, channel: name, kind: 'waiting', ...waits }
+    if (fallback && !taken?.has(id)) return { id, channel: name, kind: 'waiting', ...waits }
     if (kind !== 'delivered') return { id, channel: name, kind, ...waits }
     return { id, channel: name, kind, ...defined({ thread: threadOf(incident), by: fallback?.name }) }
   })

@@ -8,7 +8,7 @@ export interface PushOptions extends SendOptions {
   maybeSent: boolean
   /** Epoch milliseconds: the channel, for this message, not to be asked before. The fallback may be. */
   firstAt?: number | undefined
-  /** What the fallback is to be told instead; `undefined` where it is not concerned. */
+  /** Asked once the channel could not take it: what the fallback is to be told instead; `undefined` where it is not concerned. */
   forFallback?(fallback: ChannelConfig): { push: Push; inForm: PushOptions['inForm'] } | undefined
 }
 
@@ -18,16 +18,16 @@ const FIRST_SHARE = 2 / 3
 /** Sends one push, to a channel and, if that could not take it, to its fallback. Never throws. */
 export async function push(what: Push, to: ChannelConfig, options: PushOptions): Promise<PushOutcome> {
   const { fallback } = to
-  const instead = fallback && (options.forFallback ? options.forFallback(fallback) : { push: what, ...options })
   const now = options.io.now()
-  const share = instead === undefined ? 1 : FIRST_SHARE
+  const share = fallback === undefined ? 1 : FIRST_SHARE
   const deadline = now + (options.deadline - now) * share
   const first =
     options.firstAt !== undefined && options.firstAt > now
       ? leftAlone(options.firstAt - now, options.limits)
       : await pushTo(what, to, 'first', { ...options, deadline })
-  if (!fallback || !instead || first.kind === 'delivered' || (first.kind === 'unanswered' && !options.maybeSent))
-    return first
+  if (!fallback || first.kind === 'delivered' || (first.kind === 'unanswered' && !options.maybeSent)) return first
+  const instead = options.forFallback ? options.forFallback(fallback) : { push: what, ...options }
+  if (instead === undefined) return first
   const asked = options.io.now()
   const second = await pushTo(instead.push, fallback, 'fallback', { ...options, inForm: instead.inForm, limits: 0 })
   return join(first, second, options.io.now() - asked)

@@ -22,9 +22,13 @@ const LONGEST_MS = 5_000
 /**
  * Posts again what fires on an Alertmanager, lest it be taken for over, and what is over for the last times. One that is
  * away loses nothing: the next run posts the same.
- * @param posted incidents that this run has posted already.
+ * @param posted what this run has posted already, by incident.
  */
-export async function relight(channel: ChannelConfig, posted: ReadonlySet<string>, run: Relighting): Promise<void> {
+export async function relight(
+  channel: ChannelConfig,
+  posted: ReadonlyMap<string, Thread>,
+  run: Relighting,
+): Promise<void> {
   const { state, config, io, now, interval, dispatcher, deadline, sent } = run
   const known = new Map<string, Thread>()
   for (const [incident, channels] of Object.entries(state.threads ?? {})) {
@@ -32,7 +36,7 @@ export async function relight(channel: ChannelConfig, posted: ReadonlySet<string
     if (thread && !posted.has(incident)) known.set(incident, thread)
   }
   const left = deadline - io.now()
-  const request = repost(known, channel, { now, interval })
+  const request = repost(known, [...posted.values()], channel, { now, interval })
   if (request === undefined || left <= 0) return
   const timeout = Math.min(LONGEST_MS, left)
   const tried = await attempt(() => request, channel, { secrets: config.secrets, dispatcher, timeout, now: io.now })

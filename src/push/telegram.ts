@@ -16,6 +16,8 @@ import { asEntity, fitEscaped, seen } from './text.ts'
 /** Characters after entities were read. https://core.telegram.org/bots/api#sendmessage */
 const MOST = 4_096
 const MOST_TITLE = 256
+/** Takes no room and parts no line. */
+const WORD_JOINER = '\u2060'
 
 /** What begins below this makes no sound. */
 const HEARD = 5
@@ -45,7 +47,9 @@ export const telegram: Channel = {
     return code === 400 || code === 403 ? refusalOf(String(field(json, 'description') ?? text), to) : undefined
   },
   remember(answer, push, anew) {
-    const [first] = anew ? [] : earlierOf(push)
+    // Without the message that it should reply to, it stands for itself and begins the thread anew.
+    const isReply = !anew && field(answer.json, 'result', 'reply_to_message') !== undefined
+    const [first] = isReply ? earlierOf(push) : []
     const id = field(answer.json, 'result', 'message_id')
     const own = typeof id === 'number' ? [String(id)] : []
     return threadWith(first === undefined ? own : [first], push)
@@ -76,8 +80,8 @@ function contentOf({ message }: Push, to: ChannelConfig): Record<string, unknown
   const thread = query.get('thread')
   const title = message.title.trim() === '' ? '' : message.title
   const room = MOST - (title === '' ? 0 : Math.min(title.length, MOST_TITLE) + 1)
-  const body = fitEscaped(message.body, room, asEntity, seen)
-  const heading = fitEscaped(title, MOST_TITLE, asEntity, seen)
+  const body = fitEscaped(message.body, room, unmentioned, shown)
+  const heading = fitEscaped(title, MOST_TITLE, unmentioned, shown)
   return {
     chat_id: query.get('chat') ?? '',
     ...(thread !== null && { message_thread_id: Number(thread) }),
@@ -90,6 +94,10 @@ function contentOf({ message }: Push, to: ChannelConfig): Record<string, unknown
     }),
   }
 }
+
+/** In whatever parse mode, Telegram makes a mention of `@name`, which calls that member of the chat. */
+const unmentioned = (character: string) => (character === '@' ? `@${WORD_JOINER}` : asEntity(character))
+const shown = (character: string) => seen(character) + (character === '@' ? WORD_JOINER.length : 0)
 
 /**
  * The picture as the message's preview: Telegram fetches it when the message is there. `sendPhoto` would wait for the

@@ -14,8 +14,8 @@ export function readSubjects({ signal, aliases }: WantedSignal, reading: Reading
   const { readings } = reading
   const settled = new Set<string>()
   for (const alias of aliases) {
-    const rests = alias.rest === undefined ? undefined : publishedOf(alias.rest, alias, reading)
-    for (const [subject, published] of publishedOf(alias.name, alias, reading)) {
+    const rests = alias.rest === undefined ? undefined : publishedOf(alias.rest, alias, signal, reading)
+    for (const [subject, published] of publishedOf(alias.name, alias, signal, reading)) {
       const rest = rests?.get(subject)
       if (settled.has(subject) || (rests && !rest)) continue
       settled.add(subject)
@@ -41,18 +41,19 @@ interface Published {
 
 /**
  * What a name says of each subject. A GPU that several pods share is repeated for each of them and counts once; an
- * upstream that one of several series calls unhealthy is.
+ * upstream that one of several series calls unhealthy is, unless the best of them counts.
  */
-function publishedOf(name: string, alias: NamedAlias, { page, table, selection, readings }: Reading) {
+function publishedOf(name: string, alias: NamedAlias, signal: Signal, { page, table, selection, readings }: Reading) {
   const published = new Map<string, Published>()
   const samples = selection.choose(page.samples.get(name), alias)
+  const worstCounts = table.subject?.kind === 'upstream' && table.signals[signal]?.combine !== 'max'
   const isOnly = samples.length === 1 && Object.keys(readings.subjects).every((known) => known === ONLY_GPU)
   for (const { labels, value, stamp } of samples) {
     const subject = subjectOf(labels, table, isOnly)
     if (subject === undefined) continue
     const before = published.get(subject)?.value ?? Number.NaN
     const state = alias.states ? stateOf(value, alias.states) : value
-    const holds = table.subject?.kind === 'upstream' ? before <= state : before >= state
+    const holds = worstCounts ? before <= state : before >= state
     if (!holds) published.set(subject, { value: state, isStale: selection.isStale(stamp) })
     if (subject !== NAMELESS) readings.subjects[subject] ??= {}
     const display = nameOf(labels, table)

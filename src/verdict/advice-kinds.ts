@@ -57,6 +57,7 @@ export type Advice =
   | { key: 'router-more-backends' }
   | { key: 'genai-more-backends' }
   | { key: 'ray-serve-more-replicas' }
+  | { key: 'ray-serve-status' }
   | { key: 'ollama-more-at-once' }
   | { key: 'ollama-queue' }
   | { key: 'ollama-other-model' }

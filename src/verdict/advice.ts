@@ -164,7 +164,9 @@ export function refusesRequests({ backend }: AlertContext): Advice[] {
 }
 
 /** What a gateway's refusal or dead upstream asks for, where its own settings say it better than the rule does. */
-export function onOwnGateway({ context }: Notification): Advice[] {
+export function onOwnGateway({ context, rule }: Notification): Advice[] {
+  // Ray starts replicas itself: more of them do not help against one that fails.
+  if (context?.backend === 'ray-serve' && rule === 'upstream') return [{ key: 'ray-serve-status' }]
   return context === undefined || context.backend === 'gateway' || context.backend === 'vllm'
     ? []
     : refusesRequests(context)

@@ -533,3 +533,12 @@ test("the watcher's own gap names the function that did not run", () => {
     '⏸️ vllm: not watched for a while\nvllm: not watched from 13:18 UTC to 14:05 UTC (47 min); usually every 1 min.',
   )
 })
+
+test.each<[Partial<Notification>, string]>([
+  [{ reason: 'fired' }, '🔌 chat/a: Chat at default: upstream is unhealthy'],
+  [{ reason: 'worse' }, '🔌 chat/a: worse: Chat at default: upstream is unhealthy'],
+  [{ reason: 'resolved', ended: 'clear', endedAt: NOW }, '✅ chat/a: Chat at default: upstream is healthy again'],
+])('the name of an upstream keeps its spelling in a title: %o', (over, title) => {
+  const { value: _, ...notification } = queueNotification({ rule: 'upstream', subject: 'Chat at default', ...over })
+  expect(write(notification).title).toBe(title)
+})

@@ -139,6 +139,32 @@ receivers: [{ name: own, webhook_configs: [{ url: '${receiver.url}', send_resolv
     expect([state().threads, await shown()]).toEqual([undefined, []])
   })
 
+  test('shows an alert that fires again while its last end is still repeated', async () => {
+    const { run } = watcher()
+    const again = () => {
+      const at = Date.now()
+      return fact('fired', at, { endpoint: 'chat/c', incident: `chat/c|waiting|@${at}` })
+    }
+    const over = ({ incident, firedAt }: ReturnType<typeof factOf>) =>
+      fact('resolved', firedAt, { endpoint: 'chat/c', incident, endedAt: Date.now() })
+    const first = again()
+    await run(first)
+    await vi.waitFor(async () => expect(await shown()).toHaveLength(1), WAIT)
+    await run(over(first))
+    await vi.waitFor(async () => expect(await shown()).toEqual([]), WAIT)
+    const second = again()
+    await run(second)
+    expect(await shown()).toMatchObject([{ startsAt: new Date(second.firedAt).toISOString() }])
+    // The end of the one and the beginning of the next in one request.
+    const end = over(second)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    const third = again()
+    await run(third, end)
+    expect(await shown()).toMatchObject([{ startsAt: new Date(third.firedAt).toISOString() }])
+    await run(over(third))
+    await vi.waitFor(async () => expect(await shown()).toEqual([]), WAIT)
+  })
+
   test('lets an alert go stale by itself when the watcher dies', async () => {
     const { start, run } = watcher()
     await run(fact('fired', start, { endpoint: 'chat/b', incident: `chat/b|waiting|@${start}` }))

@@ -51,6 +51,7 @@ describe('a text that is longer than a service takes', () => {
       (text) => text.replace(/&\w+;/g, '&').length + 6,
       4_096,
     ],
+    ["names at Telegram's", 'telegram', '@a'.repeat(3_000), (text) => text.length + 6, 4_096],
     ['emoji of two units', 'telegram', `a${'🐌'.repeat(3_000)}`, (text) => text.length + 6, 4_096],
     ["marks at Discord's 2,000", 'discord', '*_'.repeat(1_500), (text) => text.length + 10, 2_000],
     ['Slack', 'slack', '&'.repeat(5_000), (text) => text.length, 4_000],
@@ -91,7 +92,7 @@ describe('marks of a model name or a server', () => {
     ['webhook', NASTY],
     [
       'telegram',
-      '@everyone &lt;!channel&gt; &lt;@U1&gt; &lt;b&gt;bold&lt;/b&gt; *stars* _under_ [link](http://x) `code` &amp;amp; ~s~ |s| #h',
+      '@\u2060everyone &lt;!channel&gt; &lt;@\u2060U1&gt; &lt;b&gt;bold&lt;/b&gt; *stars* _under_ [link](http://x) `code` &amp;amp; ~s~ |s| #h',
     ],
     [
       'slack',

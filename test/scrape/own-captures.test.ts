@@ -46,14 +46,32 @@ test('vllm-router 0.1.17 with no engine left: what it served, the requests that 
   })
 })
 
-test('Ray Serve 2.60.0 with two replicas: what is inside, what failed among what ended, and each replica', () => {
+test('Ray Serve 2.60.0 with two replicas: what is inside, what failed among what ended, and the deployment', () => {
   const readings = readingsOf('ray-serve', read('ray-serve-2.60.0-busy.prom'))
   expect(readings).toMatchObject({ server: 'Ray Serve', malformed: 0, faults: [] })
   expect(mapped(readings.gauges, ({ value }) => value)).toEqual({ waiting: 0, running: 4 })
   // Failures have the label error_code, all requests status_code.
   expect(mapped(readings.counters, totalOf)).toEqual({ finished: 11, failed: 3 })
-  expect(Object.keys(readings.subjects)).toEqual(['Chat at 4d6672k5', 'Chat at j1o3rqn6'])
+  expect(readings.subjects).toEqual({ 'Chat at default': { upstream_health: 1 } })
   // Milliseconds: 11 requests took 28 seconds.
   const sums = Object.values(readings.histograms.e2e ?? {}).map(({ sum }) => sum ?? 0)
   expect(sums.reduce((all, one) => all + one, 0)).toBeCloseTo(28.0575, 4)
+})
+
+test('LiteLLM 1.108.7 while an engine was gone: what failed among what ended, by model, and nobody by name', () => {
+  const page = read('litellm-1.108.7-engine-gone.prom')
+  const readings = readingsOf('litellm', page)
+  expect(readings).toMatchObject({ server: 'LiteLLM proxy', malformed: 0, faults: [] })
+  expect(mapped(readings.counters, totalOf)).toEqual({
+    ...{ finished: 602, failed: 56, prompt_tokens: 30_576, generation_tokens: 8_650 },
+  })
+  // The bounds are not those of older versions.
+  expect(Object.values(readings.histograms.e2e ?? {})[0]?.bounds).toEqual([
+    ...[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 420, 600],
+  ])
+  // Seen while it lasted: a deployment that stands alone is called partly out (1) at most.
+  expect(Object.values(readings.subjects)).toEqual([{ upstream_health: 1 }, { upstream_health: 1 }])
+  const persons = /alice|bela|people\.example|84f2cdc6|b9d6a981/
+  expect(page.toString()).toMatch(persons)
+  expect(JSON.stringify(readings)).not.toMatch(persons)
 })

@@ -639,3 +639,23 @@ vllm_prefix_cache_hit_tokens_total 640
     })
   })
 })
+
+describe('a replica that Ray has stopped stays at 0 on its page', () => {
+  const replica = (name: string, value: number) =>
+    `ray_serve_deployment_replica_healthy{application="a",deployment="d",replica="${name}"} ${value}.0`
+  const status = (value: number) => `ray_serve_deployment_status{application="a",deployment="d"} ${value}.0`
+
+  test.each<[string, string[], number]>([
+    ['beside one that is healthy: the deployment is', [replica('old', 0), replica('new', 1)], 1],
+    ['alone: it is not', [replica('old', 0)], 0],
+    ['and the deployment itself says that it is healthy', [replica('old', 0), status(6)], 1],
+    ['and the deployment itself says that it is not', [replica('old', 0), replica('new', 1), status(2)], 0],
+    ['its deployment could not be deployed', [status(1)], 0],
+    ['it is being updated: no fault', [status(3)], 1],
+    ['replicas are a number', ['ray_serve_deployment_replica_healthy{application="a",deployment="d"} 2.0'], 1],
+  ])('%s', (_, lines, expected) => {
+    expect(readingsOf('ray-serve', `${lines.join('\n')}\n`).subjects).toEqual({
+      'd at a': { upstream_health: expected },
+    })
+  })
+})

@@ -221,8 +221,10 @@ const PAGES: Partial<Record<Backend, (t: Totals) => Record<string, number | unde
     'ray_serve_num_http_requests_total{route="/"}': t.finished + t.failed + t.theirs,
     'ray_serve_num_http_error_requests_total{route="/",status_code="500"}': t.failed,
     'ray_serve_num_http_error_requests_total{route="/",status_code="404"}': t.theirs,
-    'ray_serve_deployment_replica_healthy{deployment="d",replica="r1"}': 1,
-    'ray_serve_deployment_replica_healthy{deployment="d",replica="r2"}': t.upstream === 'out' ? 0 : 1,
+    'ray_serve_deployment_status{application="a",deployment="d"}': 6,
+    'ray_serve_deployment_status{application="a",deployment="e"}': t.upstream === 'out' ? 2 : 6,
+    'ray_serve_deployment_replica_healthy{application="a",deployment="d",replica="r1"}': 1,
+    'ray_serve_deployment_replica_healthy{application="a",deployment="d",replica="stopped"}': 0,
     ...times('ray_serve_deployment_processing_latency_ms', 'deployment="d"', t.whole, 1_000),
   }),
 }

@@ -148,6 +148,7 @@ const DIRECTIONS: [string, Notification, string[]][] = [
     factOf('vllm', 'ttft', { flow: { came: 1, finished: 1 } }),
     ['long-or-slow'],
   ],
+  ['a deployment of Ray is unhealthy', factOf('ray-serve', 'upstream'), ['ray-serve-status']],
   ['requests fail at a router that does not say of which engine', factOf('router', 'errors'), ['behind-gateway']],
   [
     'requests fail at a gateway that names the upstream',

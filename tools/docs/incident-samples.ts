@@ -198,6 +198,7 @@ export function serversAdvice(): Sample[] {
     ...engines.map((backend) => one(backend, 'waiting', { value: 42 }, roomy)),
     ...engines.map((backend) => one(backend, 'kv_cache', { value: 0.95 }, { verdict: { kind: 'cache-full' } })),
     one('router', 'errors', { value: 0.12, limit: 0.05 }, {}),
+    one('ray-serve', 'waiting', { value: 42 }, {}),
     ...gateways.map((backend) => one(backend, 'upstream', { subject: 'b' }, { partlyOut: 'chat-c' })),
     ...(['trtllm', 'lmdeploy', 'litellm'] as const).map((backend) => one(backend, 'down', down('not-found', 404), {})),
     one('llamacpp', 'down', down('http', 400), {}),

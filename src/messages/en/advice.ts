@@ -102,6 +102,8 @@ export const adviceEn: Catalogue['advice'] = {
     'Look at the engines behind the router, and at --static-backends, --k8s-label-selector or --worker-urls: is one missing?',
   'genai-more-backends': () =>
     'Look at the backends of the route (AIServiceBackend): add one, or a fallback by priority.',
+  'ray-serve-status': () =>
+    'See serve status and the log of the deployment: a replica crashed or fails its health check.',
   'ray-serve-more-replicas': () =>
     'Raise max_replicas in autoscaling_config, or num_replicas, in the Serve config; see serve status.',
   'ollama-more-at-once': () =>

@@ -102,6 +102,8 @@ export const adviceRu: Catalogue['advice'] = {
     'Проверьте движки за роутером и его --static-backends, --k8s-label-selector или --worker-urls: все ли там?',
   'genai-more-backends': () =>
     'Проверьте бэкенды маршрута (AIServiceBackend): добавьте ещё один или запасной с priority.',
+  'ray-serve-status': () =>
+    'Смотрите serve status и лог развёртывания: реплика упала или не проходит проверку состояния.',
   'ray-serve-more-replicas': () =>
     'Поднимите max_replicas в autoscaling_config или num_replicas в конфигурации Serve; см. serve status.',
   'ollama-more-at-once': () =>

@@ -135,7 +135,7 @@ export const litellmIncidents: readonly Incident[] = [
     told: ['fired errors', 'resolved errors'],
     says: /chat/,
   }),
-  one('the only engine of a model is gone for 60 s, seen by the canary', {
+  one('a canary asks for a model whose only engine is gone for 60 s', {
     canary: true,
     async happen(proxy, engines) {
       const users = crowd(proxy, 'chat')

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { answers } from '../answers.ts'
 import { ask, MINUTE, until } from '../asking.ts'
@@ -26,6 +26,7 @@ export async function startRayServe(): Promise<RayServe> {
     args: [resolve('test/real/servers/ray_serve.py'), JSON.stringify({ port, metrics, home })],
     env: { PATH: `${bin}:${process.env.PATH}`, RAY_USAGE_STATS_ENABLED: '0' },
   })
+  void program.exited.then(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
   const page = `http://127.0.0.1:${metrics}/metrics`
   await answers('Ray Serve', program, `http://127.0.0.1:${port}/-/healthz`, 2 * MINUTE)
   // Its processes tell the agent every ten seconds.
