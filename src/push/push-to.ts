@@ -3,7 +3,7 @@ import { defined } from '../model/defined.ts'
 import type { IO } from '../model/io.ts'
 import type { Thread } from '../state/schema.ts'
 import { attempt, type Try } from './attempt.ts'
-import type { Action, Parcel, Push, PushRequest } from './channel.ts'
+import { type Action, isHeard, type Parcel, type Push, type PushRequest } from './channel.ts'
 import { adviceOf, isOurs, report } from './report.ts'
 import { CHANNELS } from './services.ts'
 
@@ -120,14 +120,26 @@ async function sendParcel(
   const before = anew ? undefined : parcel?.before
   const changed = before && (await ask(() => before))
   if (changed?.isTokenRefused) return { tried: changed, anew, canRenew: false }
+  // Else the first message would say for good what held before; what is worse does not wait for that.
+  if (changed && isPassing(changed.action) && !isHeard(told))
+    return { tried: { ...changed, action: changed.action === 'limited' ? 'limited' : 'again' }, anew, canRenew: false }
   const renewed = anew || (changed !== undefined && isRefusal(changed.action))
   const tried = await ask(() => {
     const { request, anew: instead } = parcel ?? write()
     return renewed ? (instead ?? request) : request
   })
   const canRenew = !renewed && parcel?.anew !== undefined && !tried.isTokenRefused && isRefusal(tried.action)
-  if (tried.action === 'delivered' && !renewed) for (const request of parcel?.after ?? []) await ask(() => request)
+  if (tried.action === 'delivered' && !renewed)
+    for (const request of parcel?.after ?? []) await patiently(() => ask(() => request), options)
   return { tried, anew: renewed, canRenew }
+}
+
+/** What only follows is asked for a second time where the service wants to be asked later in this run. */
+async function patiently(ask: () => Promise<Try>, { io, deadline }: SendOptions): Promise<void> {
+  const { action, retryAfter = PAUSES_MS[0] ?? 0 } = await ask()
+  if (!isPassing(action) || io.now() + retryAfter + SHORTEST_TRY_MS > deadline) return
+  await io.sleep(retryAfter)
+  await ask()
 }
 
 /** A message that cannot be written is found so where its request is made. */
@@ -142,6 +154,11 @@ function safely(write: () => Parcel): Parcel | undefined {
 /** The service will not do this, now or later. */
 function isRefusal(action: Action): boolean {
   return action === 'misconfigured' || action === 'bare'
+}
+
+/** The service would do this later; a change that is made twice is made once. */
+function isPassing(action: Action): boolean {
+  return action === 'again' || action === 'limited' || action === 'unanswered'
 }
 
 /** How much of the message is sent: less each time that the message itself is refused. */

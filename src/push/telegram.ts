@@ -47,7 +47,9 @@ export const telegram: Channel = {
     return code === 400 || code === 403 ? refusalOf(String(field(json, 'description') ?? text), to) : undefined
   },
   remember(answer, push, anew) {
-    const [first] = anew ? [] : earlierOf(push)
+    // Without the message that it should reply to, it stands for itself and begins the thread anew.
+    const isReply = !anew && field(answer.json, 'result', 'reply_to_message') !== undefined
+    const [first] = isReply ? earlierOf(push) : []
     const id = field(answer.json, 'result', 'message_id')
     const own = typeof id === 'number' ? [String(id)] : []
     return threadWith(first === undefined ? own : [first], push)

@@ -156,8 +156,10 @@ receivers: [{ name: own, webhook_configs: [{ url: '${receiver.url}', send_resolv
     await run(second)
     expect(await shown()).toMatchObject([{ startsAt: new Date(second.firedAt).toISOString() }])
     // The end of the one and the beginning of the next in one request.
+    const end = over(second)
+    await new Promise((resolve) => setTimeout(resolve, 10))
     const third = again()
-    await run(third, over(second))
+    await run(third, end)
     expect(await shown()).toMatchObject([{ startsAt: new Date(third.firedAt).toISOString() }])
     await run(over(third))
     await vi.waitFor(async () => expect(await shown()).toEqual([]), WAIT)

@@ -89,9 +89,11 @@ const PLACES: Record<Service, Place> = {
       const reply = body.reply_parameters
       if (reply && !known.has(String(reply.message_id)) && !reply.allow_sending_without_reply)
         return refuse(400, 'Bad Request: message to be replied not found')
+      const isReply = reply && known.has(String(reply.message_id))
       const id = known.size + 101
       known.add(String(id))
-      return { status: 200, body: { ok: true, result: { message_id: id, text: body.text } } }
+      const replied = isReply ? { reply_to_message: { message_id: reply.message_id } } : {}
+      return { status: 200, body: { ok: true, result: { message_id: id, text: body.text, ...replied } } }
     },
   },
   slack: {
@@ -271,7 +273,12 @@ export async function playService(service: Service): Promise<PlayedService> {
       for (let time = 0; time < times; time += 1) faults.push(answer)
     },
     recover: () => void faults.splice(0),
-    forget: () => known.clear(),
+    forget() {
+      // No id is given a second time.
+      const gone = [...known].map((id) => `${id}, deleted`)
+      known.clear()
+      for (const id of gone) known.add(id)
+    },
     close: server.close,
   }
 }

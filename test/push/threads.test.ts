@@ -174,6 +174,15 @@ describe('a message that a person deleted becomes a new one', () => {
     expect(services[service].asked.slice(2).every(({ body }) => JSON.stringify(body).includes('120'))).toBe(true)
   })
 
+  test('to which a Telegram chat goes on replying', async () => {
+    const telling = createTelling(variablesFor([services.telegram]))
+    await telling.run(0, fired)
+    services.telegram.forget()
+    await telling.run(240, repeated)
+    await telling.run(300, resolved)
+    expect(services.telegram.asked.map(({ body }) => body.reply_parameters?.message_id)).toEqual([undefined, 101, 102])
+  })
+
   test('Telegram, where it takes no reply at all', async () => {
     const telling = createTelling(variablesFor([services.telegram]))
     await telling.run(0, fired)
@@ -183,6 +192,44 @@ describe('a message that a person deleted becomes a new one', () => {
     })
     expect((await telling.run(240, repeated)).delivered).toBe(1)
     expect(services.telegram.asked.map(({ body }) => body.reply_parameters === undefined)).toEqual([true, false, true])
+  })
+})
+
+describe('a change of an earlier message that a service would take later', () => {
+  const limited = { status: 429, headers: { 'retry-after': '600' } }
+  const calls = () => services.slack.asked.map(({ path, status }) => `${path.slice(10)} ${status}`)
+
+  test('is waited for, or the first message would say for good that it lasts', async () => {
+    const telling = createTelling(variablesFor([services.slack]))
+    await telling.run(0, fired)
+    services.slack.meet(limited)
+    expect((await telling.run(300, resolved)).delivered).toBe(0)
+    await telling.run(311)
+    expect(calls()).toEqual(['postMessage 200', 'update 429', 'update 200', 'postMessage 200'])
+    expect(telling.state()).toMatchObject({ outbox: [] })
+  })
+
+  test('does not hold back what is worse', async () => {
+    const telling = createTelling(variablesFor([services.slack]))
+    await telling.run(0, fired)
+    services.slack.meet(limited)
+    expect((await telling.run(10, worse)).delivered).toBe(1)
+    expect(calls()).toEqual(['postMessage 200', 'update 429', 'postMessage 200'])
+  })
+
+  test('and that only follows, is asked for once more in the run', async () => {
+    const telling = createTelling(variablesFor([services.discord]))
+    await telling.run(0, fired)
+    await telling.run(10, worse)
+    services.discord.meet({ status: 200, body: { id: '990000000001' } })
+    services.discord.meet({ status: 429, body: { message: 'You are being rate limited.', retry_after: 0.4 } })
+    await telling.run(300, resolved)
+    const ends = services.discord.asked.slice(2).map(({ path, status }) => [path.split('/').at(-1), status])
+    expect(ends).toEqual([
+      ['990000000001', 200],
+      ['990000000000', 429],
+      ['990000000000', 200],
+    ])
   })
 })
 
