@@ -232,14 +232,18 @@ function stalled(rule: Rule, { backend }: Config, interval: number, only: string
 /** `up` is of every job: without a match, of those alone that ever showed a series of this server. */
 function isOurs(up: string, { backend }: Config): string {
   if (up.includes('{')) return up
-  const main = TABLES[backend as ScrapedBackend].signals.waiting ? 'waiting' : 'gpu_temperature'
+  const { signals } = TABLES[backend as ScrapedBackend]
+  const main = (['waiting', 'running', 'finished'] as const).find((one) => signals[one]) ?? 'gpu_temperature'
   return `(up and on (${BY}) last_over_time(${series(backend, main)}[1d]))`
 }
 
 /** Of what a server cannot be judged without, the series that are recorded. */
 const RECORDED_CORE: ReadonlySet<string> = new Set(['waiting', 'running', 'kv_cache', 'finished'])
 
-/** What the server cannot be judged without is missing in a good scrape. */
+/** One that was there is not gone without a reason; a counter may wait for its first event after a restart. */
+const RECORDED_GAUGES = ['waiting', 'running', 'kv_cache'] as const
+
+/** What the server cannot be judged without is missing in a good scrape, or what was there is gone. */
 function blind(up: string, within: string, { table }: Dialect, config: Config): string {
   const { backend } = config
   // One that appears with its first event is missing from every server that is new.
@@ -252,7 +256,13 @@ function blind(up: string, within: string, { table }: Dialect, config: Config): 
   const samples = `scrape_samples_scraped${within === '' ? '' : `{${within}}`} > 0`
   const seen = table.emptyIsHealthy ? ` and on (${BY}) ${samples}` : ''
   const good = `(${isOurs(up, config)} == 1${seen})`
-  if (core.length > 0) return core.map((one) => `(${good} unless on (${BY}) ${series(backend, one)})`).join('\nor ')
+  const without = (one: string) => `unless on (${BY}) ${series(backend, one)}`
+  const gone = RECORDED_GAUGES.filter(
+    (one) => table.signals[one] && (table.oneCoreIsEnough || !core.includes(one)),
+  ).map((one) => `(${good} and on (${BY}) last_over_time(${series(backend, one)}[1d]) ${without(one)})`)
+  if (table.oneCoreIsEnough)
+    return [`(${[good, ...core.map(without), ...subjects.map(without)].join(' ')})`, ...gone].join('\nor ')
+  if (core.length > 0) return [...core.map((one) => `(${good} ${without(one)})`), ...gone].join('\nor ')
   const any = subjects.filter((one) => one !== 'gpu_xid').map((one) => `unless on (${BY}) ${series(backend, one)}`)
   return `${good} ${any.join(' ')}`
 }

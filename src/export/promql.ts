@@ -66,7 +66,7 @@ export function mean(signal: HistogramSignal, dialect: Dialect, atLeast: number)
       const of = (name: string) => `sum by (${BY}) (increase(${selector(alias, name, dialect)}[${dialect.window}]))`
       const [sum, count] =
         alias.count === undefined ? [`${alias.name}_sum`, `${alias.name}_count`] : [alias.name, alias.count]
-      return `${of(sum)} / (${of(count)} >= ${atLeast})`
+      return scaled(`${of(sum)} / (${of(count)} >= ${atLeast})`, alias)
     }),
   )
 }
@@ -80,10 +80,8 @@ export function quantile(q: number, signal: HistogramSignal, dialect: Dialect, a
       const buckets = selector(alias, `${alias.name}_bucket`, dialect)
       const count = selector(alias, `${alias.name}_count`, dialect)
       const { window } = dialect
-      return (
-        `histogram_quantile(${q}, sum by (${BY}, le) (increase(${buckets}[${window}])))` +
-        ` and on (${BY}) sum by (${BY}) (increase(${count}[${window}])) >= ${atLeast}`
-      )
+      const value = scaled(`histogram_quantile(${q}, sum by (${BY}, le) (increase(${buckets}[${window}])))`, alias)
+      return `${value} and on (${BY}) sum by (${BY}) (increase(${count}[${window}])) >= ${atLeast}`
     }),
   )
 }
@@ -111,7 +109,11 @@ function besideOthers(known: string, { rest, less, of }: Alias, dialect: Dialect
   if (rest !== undefined) return `${known} / (${known} + ${other(rest)})`
   // Where the other is not there, nothing is to be taken off.
   if (less !== undefined) return `clamp_min(${known} - ${other(less)} or ${known}, 0)`
-  return of === undefined ? known : `${known} / (${other(of)} > 0)`
+  if (of === undefined) return known
+  // Of the same label set; where sets differ, of the only one that there is.
+  const whole = `(${other(of)} > 0)`
+  const only = `(${whole} and on (${BY}) count by (${BY}) (${whole}) == 1)`
+  return `(${known} / ${whole} or ${known} / on (${BY}) group_left () ${only})`
 }
 
 /** What a published value means: each of those that are named, and `*` for any other. */
@@ -120,7 +122,7 @@ function inState(known: string, { states }: Alias): string {
   const named = Object.entries(states).filter(([value]) => value !== '*')
   const any = states['*']
   const others =
-    any === undefined ? [] : [`0 * ${named.reduce((left, [value]) => `${left} != ${value}`, known)} + ${any}`]
+    any === undefined ? [] : [`0 * (${named.reduce((left, [value]) => `${left} != ${value}`, known)}) + ${any}`]
   return `(${[...named.map(([value, means]) => `0 * (${known} == ${value}) + ${means}`), ...others].join(' or ')})`
 }
 

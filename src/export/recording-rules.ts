@@ -22,13 +22,15 @@ export function recordingRules(config: Config, dialect: Dialect): RecordingRule[
   const recorded = rowsOf(dialect, config.window).flatMap(([name, expr]) => (expr ? [{ record: own(name), expr }] : []))
   const has = (name: string) => recorded.some(({ record }) => record === own(name))
   const [waiting, running] = [own('waiting'), own('running')]
-  const inside = `(${waiting} or 0 * ${running})\n+ on (${BY}) ${running}`
+  const inside = has('waiting') ? `(${waiting} or 0 * ${running})\n+ on (${BY}) ${running}` : running
   // Those that only wait for an adapter or a transfer do not wait for room.
   const deferred = `(${own('waiting_deferred')} or 0 * ${waiting})`
-  const room = has('waiting_deferred') ? `clamp_min(${waiting} - on (${BY}) ${deferred}, 0)` : waiting
+  // A name that has a limit of its own would be told by that of the others.
+  const ofLimit = waitingOfLimit(dialect) ?? waiting
+  const room = has('waiting_deferred') ? `clamp_min(${waiting} - on (${BY}) ${deferred}, 0)` : ofLimit
   return [
     ...recorded,
-    ...(has('waiting') && has('running') ? [{ record: own('inside'), expr: inside }] : []),
+    ...(has('running') ? [{ record: own('inside'), expr: inside }] : []),
     ...(has('waiting') ? [{ record: own('waiting_for_room'), expr: room }] : []),
   ]
 }
@@ -67,6 +69,15 @@ function rowsOf(dialect: Dialect, window: number): [string, string | undefined][
     ['work', work(dialect)],
     ['progress', progress(dialect)],
   ]
+}
+
+/** What waits, without the names that have limits of their own; `undefined` where none has. */
+function waitingOfLimit(dialect: Dialect): string | undefined {
+  const row = dialect.table.signals.waiting
+  const from = row?.from.filter(({ limits }) => !limits)
+  if (!row || from?.length === row.from.length) return undefined
+  const signals = { ...dialect.table.signals, waiting: { ...row, from: from ?? [] } }
+  return gauge('waiting', { ...dialect, table: { ...dialect.table, signals } })
 }
 
 /** Requests inside, by engine where engines are told apart. */

@@ -23,6 +23,8 @@ export interface Firing {
   renewed: boolean
   /** Its critical limit is passed in this run. */
   critical: boolean
+  /** What was told of it asks for something else than what helps now. */
+  misled: boolean
 }
 
 /** What one run saw of one kind of incident at one endpoint. */
@@ -156,6 +158,8 @@ function turnOrReminder(worst: Firing, incident: Incident, seen: Seen, now: numb
   const turn = turnOf(worst, incident, seen)
   if (turn) return turn
   const { priority = 0, lastSentAt } = incident
+  const misled = seen.firing.find((one) => one.misled)
+  if (misled && lastSentAt !== undefined) return { incident, told: { reason: 'repeated', key: misled.key, priority } }
   const lasting = seen.firing.find(({ lasts }) => lasts)
   const { repeat } = lasting ?? {}
   const isDue = repeat !== undefined && lastSentAt !== undefined && now - lastSentAt >= repeat

@@ -79,7 +79,7 @@ function seenOf(kind: string, own: readonly Judged[], before: Incident | undefin
   const ends = own.flatMap(({ ended }) => ended ?? [])
   const [worst] = firing
   return {
-    firing: firing.map(firingOf),
+    firing: firing.map((one) => ({ ...firingOf(one), misled: refusesTheKey(one.key, before, snapshot) })),
     coming: comingTo(kind, given).map(({ rule, measured }) => ({
       priority: rule.priority,
       critical: isCritical(measured?.value, rule),
@@ -93,6 +93,16 @@ function seenOf(kind: string, own: readonly Judged[], before: Incident | undefin
   }
 }
 
+/**
+ * Told as gone, it is there again and refuses the watcher's key, for two runs now: it will go on so until somebody gives the
+ * watcher the new one, and the reminder is hours away.
+ */
+function refusesTheKey(key: string, open: Incident | undefined, { before, after }: Snapshot): boolean {
+  const told = open?.symptoms[key]?.about?.failure
+  const isRefused = [before, after].every(({ failure }) => failure?.kind === 'not-authorised')
+  return told !== undefined && told.kind !== 'not-authorised' && isRefused
+}
+
 function comingTo(kind: string, { coming }: Pick<Context, 'coming'>): Coming[] {
   return coming.filter(({ key }) => kindOf(key) === kind)
 }
@@ -104,7 +114,7 @@ function isPutOff(before: Incident | undefined, { snapshot, outbox, now }: Conte
   return isTelling || (before.calmSince !== undefined && snapshot.observation.up === false)
 }
 
-function firingOf({ key, rule, measured, judgement, alert, began, renewed }: Judged): Firing {
+function firingOf({ key, rule, measured, judgement, alert, began, renewed }: Judged): Omit<Firing, 'misled'> {
   const critical = isCritical(measured?.value, rule)
   const lasts = judgement === 'breach' || judgement === 'between'
   const lowIsWorse = rule.breach === 'below'

@@ -10,7 +10,8 @@ const reachability = { ...base, about: 'reachability', unit: 'runs', breach: 'at
 export const reachabilityRules = ruleset({
   down: {
     ...reachability,
-    firesWhen: 'this many scrapes or canaries failed in a row; over after two good ones',
+    firesWhen:
+      'this many scrapes or canaries failed in a row; over after two good ones; told once more where it then refuses the key',
     sign: '🔴',
     limit: 3,
     priority: 9,

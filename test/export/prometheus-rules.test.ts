@@ -19,10 +19,15 @@ import { LONG } from '../long.ts'
 import { EDGE_STORIES } from '../stories/edges.ts'
 import { FAULT_STORIES } from '../stories/faults.ts'
 import { HARDWARE_STORIES } from '../stories/hardware.ts'
+import { MODEL_STORIES } from '../stories/models.ts'
 import { OTHER_STORIES } from '../stories/others.ts'
+import { REPORTED_STORIES } from '../stories/reported.ts'
+import { SERVER_STORIES } from '../stories/servers.ts'
+import { SPEED_STORIES } from '../stories/speed.ts'
 import { STANDSTILL_STORIES } from '../stories/standstill.ts'
 import type { Served, Story } from '../stories/story.ts'
 import { VLLM_STORIES } from '../stories/vllm.ts'
+import { WIDENED_STORIES } from '../stories/widened.ts'
 
 const promtool = spawnSync('promtool', ['--version']).status === 0
 const why = 'promtool is absent: apt-get install prometheus'
@@ -43,6 +48,11 @@ const STORIES = [
   ...EDGE_STORIES,
   ...FAULT_STORIES,
   ...STANDSTILL_STORIES,
+  ...SERVER_STORIES,
+  ...SPEED_STORIES,
+  ...WIDENED_STORIES,
+  ...MODEL_STORIES,
+  ...REPORTED_STORIES,
 ].filter(({ backend, name, runs }) => {
   const minutes = runs.map(({ minute }) => minute)
   // A database takes no sample from before its last; days of minutes are for `npm run test:long`.
@@ -66,6 +76,15 @@ const APART: Readonly<Record<string, string>> = {
   'so is a counter of a server that never says': 'which series were there before is not known there',
   'one that was taken out of the gateway': 'an upstream that is gone is forgotten after a day',
   'a counter that cannot be read is no counter': 'a value that cannot be is stored as any other',
+  'errors fires once, and ends': 'increase() extrapolates while a series is younger than its span',
+  'only the gauge with the prefill in it: 70': 'which of its names feeds a gauge decides which limit holds',
+  'a limit of its owner holds for that gauge too': 'which of its names feeds a gauge decides which limit holds',
+  'each waits longer: told at the first of them': 'the window widens until it can judge',
+  'the watcher has no past: told with the fifth': 'the window widens until it can judge',
+  'late from the thirtieth on': 'the window widens until it can judge',
+  'every request of a small model beside a big one': 'each model is judged by itself',
+  'one in three requests of a small model': 'each model is judged by itself',
+  'genai: blind: what was there is gone': 'a counter that is gone may wait for its first event',
   'waited while the engine slept': 'which waits fall into a sleep is not known there',
 }
 
@@ -108,7 +127,9 @@ function ours(story: Story, config: Config, said: ReadonlySet<string>): Map<numb
         // By endpoint there, by reason here.
         if (/^(rejected|stale|queue_full|parked|transfer)$/.test(rule)) return [on]
         const of = Object.entries(subjects?.[rule] ?? {}).filter(([, one]) => one === 'firing')
-        return of.length === 0 ? [on] : of.map(([subject]) => on + labelsOf(subject, story))
+        return of.length === 0
+          ? [on]
+          : of.map(([subject]) => (/^(gpu|upstream)/.test(rule) ? on + labelsOf(subject, story) : on))
       }),
     )
     byMinute.set(minute, new Set(firing))
@@ -118,8 +139,16 @@ function ours(story: Story, config: Config, said: ReadonlySet<string>): Map<numb
 
 /** The labels of a subject, as the story's pages have them. */
 function labelsOf(subject: string, { backend, runs }: Story): string {
-  if (backend === 'gateway') return `, upstream: ${JSON.stringify(subject)}`
+  const { subject: named } = TABLES[backend as ScrapedBackend]
   const lines = runs.flatMap(({ served }) => (typeof served === 'string' ? served.split('\n') : []))
+  if (named?.kind === 'upstream') {
+    const ids = [named.id].flat()
+    const labelsIn = (line: string) => new Map([...line.matchAll(/(\w+)="([^"]*)"/g)].map(([, k = '', v]) => [k, v]))
+    const found = lines
+      .map(labelsIn)
+      .find((all) => ids.flatMap((id) => (all.get(id) === 'None' ? [] : (all.get(id) ?? []))).join(' at ') === subject)
+    return ids.map((id) => (found?.has(id) ? `, ${id}: ${JSON.stringify(found.get(id))}` : '')).join('')
+  }
   const [uuid = '', instance] = subject.split('/mig ')
   const line = lines.find(
     (one) => one.includes(`"${uuid}"`) && (instance === undefined || one.includes(`"${instance}"`)),

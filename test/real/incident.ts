@@ -20,6 +20,8 @@ export interface Prepared {
   /** @returns what really happened, by the server's own log or interface. */
   happen(watching: Watching): Promise<string>
   told: readonly Expected[]
+  /** It may be over before the server itself has published it: then nothing is told. */
+  maybeUnseen?: boolean
   /** Must stand in what was told; must not stand in it. */
   says?: RegExp
   never?: RegExp

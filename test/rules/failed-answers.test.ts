@@ -217,3 +217,29 @@ test('a server that has loaded its model answers again, and did not end its sile
   expect(end?.title).toContain('answers again')
   expect(end?.body).not.toContain('restarted')
 })
+
+describe('a server that was gone and then refuses the key', () => {
+  const gone: Answer = { up: false, failure: { kind: 'refused', code: 'ECONNREFUSED' } }
+  const refuses: Answer = { up: false, failure: { kind: 'not-authorised', status: 401 } }
+  const titles = (answers: readonly Answer[]) =>
+    playRuns(
+      configOf('vllm'),
+      answers.map((answer, minute) => ({ at: minute * 60_000, seen: () => answer })),
+    ).flatMap((run, minute) => messagesOf(run).map(({ title }) => `${minute} ${title}`))
+
+  test('is told once more, as that, and names the variable', () => {
+    const [first, second, ...more] = titles([gone, gone, gone, refuses, refuses, refuses, gone, refuses, refuses])
+    expect(first).toMatch(/^2 .*server is down/)
+    expect(second).toMatch(/^4 .*not authorised \(401\)/)
+    expect(more).toEqual([])
+  })
+
+  test('and a refusal from the first on is told once', () => {
+    expect(titles([refuses, refuses, refuses, gone, refuses, refuses]).length).toBe(1)
+  })
+
+  test('is not told of one such answer, nor of another cause', () => {
+    const loads: Answer = { up: false, failure: { kind: 'http', status: 503 } }
+    expect(titles([gone, gone, gone, refuses, loads, loads, refuses, gone]).length).toBe(1)
+  })
+})

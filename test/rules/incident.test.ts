@@ -53,6 +53,7 @@ function firingOf(text: string, before: readonly string[]): Firing {
     lasts: mark !== '?',
     began,
     renewed: false,
+    misled: false,
     critical: mark === '!',
   }
 }

@@ -209,7 +209,7 @@ export const vllmIncidents: readonly Incident[] = [
       await wait(25 * SECOND)
       return `with the old key it answers ${status}; no key is asked for after 30 s`
     },
-    told: ['fired down', 'resolved down'],
+    told: ['fired down', 'repeated down', 'resolved down'],
     says: /OPENAI_(CHAT_)?BEARER_TOKEN/,
     never: /first-key|second-key/,
   }),
