@@ -79,8 +79,14 @@ function readUrl(env: Environment, variable: string, service: Service, address: 
 }
 
 function checkToken(env: Environment, variable: string, service: Service, url: URL | undefined): void {
-  const { needsToken, wantsToken } = formOf(service)
-  if (isSet(env, `${variable}_TOKEN`)) return
+  const { needsToken, takesNoToken, wantsToken, example } = formOf(service)
+  if (isSet(env, `${variable}_TOKEN`)) {
+    if (url && takesNoToken(url))
+      env.warnings.add(
+        `${variable}_TOKEN is not sent: the whole address of ${service} is the secret${service === 'slack' ? `; a bot is ${service}+${example}` : ''}`,
+      )
+    return
+  }
   if (url && needsToken(url)) env.problems.add(`${variable}_TOKEN: is not set; ${service} needs it`)
   if (wantsToken) env.warnings.add(`${variable}_TOKEN is not set: most push servers refuse messages without a token`)
 }

@@ -7,6 +7,8 @@ interface ServiceForm {
   /** Nobody else may know the address: there is no token, or it does not guard the address. */
   isSecret?(url: URL): boolean
   needsToken?(url: URL): boolean
+  /** The address is all that it takes. */
+  takesNoToken?(url: URL): boolean
   /** Without a token nothing is wrong, but most servers refuse. */
   wantsToken?: true
   /** Why it cannot be used, in words that follow the variable's name. */
@@ -42,19 +44,29 @@ function isBot(url: URL): boolean {
   return url.searchParams.has('channel')
 }
 
+function isHook(url: URL): boolean {
+  return !isBot(url)
+}
+
 const FORMS: Readonly<Record<Service, ServiceForm>> = {
   notifly: { example: 'https://push.example.com', wantsToken: true, problem: ofGotify },
   gotify: { example: 'https://push.example.com', wantsToken: true, problem: ofGotify },
   ntfy: { example: 'https://ntfy.sh/topic', problem: ofNtfy },
   telegram: { example: 'https://api.telegram.org?chat=-100123', needsToken: always, problem: ofTelegram },
-  slack: { example: 'https://slack.com/api?channel=C123', isSecret: (url) => !isBot(url), needsToken: isBot },
-  discord: { example: 'https://discord.com/api/webhooks/<id>/<token>', isSecret: always },
-  teams: { example: 'https://prod-1.westeurope.logic.azure.com/workflows/…', isSecret: always },
+  slack: { example: 'https://slack.com/api?channel=C123', isSecret: isHook, takesNoToken: isHook, needsToken: isBot },
+  discord: { example: 'https://discord.com/api/webhooks/<id>/<token>', isSecret: always, takesNoToken: always },
+  teams: {
+    example: 'https://prod-1.westeurope.logic.azure.com/workflows/…',
+    isSecret: always,
+    takesNoToken: always,
+  },
   pagerduty: { example: 'https://events.pagerduty.com', needsToken: always },
   alertmanager: { example: 'http://10.0.0.9:9093' },
   webhook: { example: 'https://hooks.example.com/queuebell', isSecret: always },
 }
 
-export function formOf(service: Service): Required<Pick<ServiceForm, 'isSecret' | 'needsToken'>> & ServiceForm {
-  return { isSecret: never, needsToken: never, ...FORMS[service] }
+export function formOf(
+  service: Service,
+): Required<Pick<ServiceForm, 'isSecret' | 'needsToken' | 'takesNoToken'>> & ServiceForm {
+  return { isSecret: never, needsToken: never, takesNoToken: never, ...FORMS[service] }
 }

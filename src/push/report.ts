@@ -58,7 +58,9 @@ export function adviceOf({ answer, stranger, advice }: Try, to: ChannelConfig): 
   if (typeof answer !== 'number') return aboutNetwork(answer, to)
   if (answer >= 300 && answer < 400)
     return `${url} redirects, and a redirected POST loses its body: set the address it points to`
-  if (to.token === undefined && formOf(to.service).isSecret(new URL(to.url)))
+  const form = formOf(to.service)
+  const address = new URL(to.url)
+  if (form.takesNoToken(address) || (to.token === undefined && form.isSecret(address)))
     return `is ${url} still the whole address of the webhook? One that was deleted has to be made anew`
   if (answer === 401 || answer === 403) {
     const wanted = CHANNELS[to.service].page.token.replaceAll('`', '')

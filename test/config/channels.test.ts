@@ -77,6 +77,15 @@ describe('a channel', () => {
     expect(problemsOf('vllm', env)).toEqual([expect.stringMatching(expected)])
   })
 
+  test.each([
+    ['slack+https://hooks.slack.com/services/T0/B0/xyzxyzxyz', /PUSH_A_TOKEN is not sent: .*; a bot is slack\+https:/],
+    ['discord+https://discord.com/api/webhooks/1/xyzxyzxyz', /PUSH_A_TOKEN is not sent: the whole address of discord/],
+    ['teams+https://x.logic.azure.com/workflows/a?sig=b', /PUSH_A_TOKEN is not sent/],
+  ])('%s with a token is warned of: the address is all that it takes', (address, expected) => {
+    const { warnings } = configOf('vllm', { ...URLS, PUSH_A: address, PUSH_A_TOKEN: 'xoxb-1' })
+    expect(warnings).toEqual([expect.stringMatching(expected)])
+  })
+
   test("another program's variable is ignored", () => {
     expect(configOf('vllm', { ...URLS, PUSH: 'true' })).toMatchObject({
       heard: ['notifly'],
