@@ -6,12 +6,12 @@ export const LONG = process.env.QUEUEBELL_LONG === '1'
 
 /** Repetitions that a test still proves something with, and those that find what is rare. */
 export const AMOUNTS = {
-  sequences: { file: 'test/model/model.test.ts', of: 'random sequences of faults', short: 60, long: 1_000 },
+  sequences: { file: 'test/model/model.test.ts', of: 'random sequences of faults', short: 40, long: 1_000 },
   lives: { file: 'test/verdict/simulator.test.ts', of: 'lives of the simulated engine', short: 1, long: 20 },
   calmHours: {
     file: 'test/verdict/simulator.test.ts',
     of: 'hours of each life in which all is well',
-    short: 3,
+    short: 2,
     long: 24,
   },
   noisyLives: { file: 'test/verdict/noise.test.ts', of: 'lives of the noisy engine', short: 1, long: 20 },

@@ -193,7 +193,7 @@ describe('when time runs out', () => {
     ['drops every packet', openDroppingHost],
   ])(
     'case 115: a state store that %s fails the run long before its limit',
-    { timeout: 60_000 },
+    { timeout: 60_000, tags: ['long'] },
     async (_, openHost) => {
       const host = await openHost()
       closing.push(host.close)
@@ -211,7 +211,7 @@ describe('when time runs out', () => {
     ['drops every packet', openDroppingHost],
   ])(
     'case 115: a push server that %s: the run ends in its time and keeps what it has to tell',
-    { timeout: 60_000 },
+    { timeout: 60_000, tags: ['long'] },
     async (_, openHost) => {
       const host = await openHost()
       closing.push(host.close)

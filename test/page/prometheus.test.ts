@@ -19,7 +19,7 @@ const hasPrometheus = spawnSync('prometheus', ['--version']).status === 0
 
 test.skipIf(!hasPrometheus)(
   'Prometheus scrapes it (skipped where it is not installed)',
-  { timeout: 60_000 },
+  { timeout: 60_000, tags: ['long'] },
   async () => {
     const { ask } = await openTestPage({ vllm: stateOf(many(20, 4)) })
     const page = await serveHttp(0, ({ path, ...request }) => ask(path, request), { mostBody: MOST_BODY })

@@ -107,6 +107,7 @@ describe('a Prometheus that is none', () => {
 
 test.skipIf(!HAS_PROMETHEUS)(
   'what a real Prometheus scraped is imported as it was, a dead target among it (needs Debian’s prometheus)',
+  { tags: ['long'] },
   async () => {
     let scraped = 0
     const pages: string[] = []
