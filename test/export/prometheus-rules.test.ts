@@ -36,7 +36,7 @@ const LONGEST = 400
 const START = Date.UTC(2026, 5, 1)
 
 /** One of so many is judged by `npm test`: each costs a process of promtool. */
-const ONE_OF = 8
+const ONE_OF = 16
 
 /** Runs at half a minute: promtool's steps are whole ones. */
 const UNEVEN = 'two copies that run at nearly one moment'

@@ -73,7 +73,7 @@ const own = Object.values(networkInterfaces())
   .flat()
   .find((one) => one?.family === 'IPv4' && !one.internal)?.address
 
-test.skipIf(own === undefined)('what NO_PROXY names is asked directly', async () => {
+test.skipIf(own === undefined)('what NO_PROXY names is asked directly', { tags: ['long'] }, async () => {
   const proxy = await openProxy({})
   const direct: (string | undefined)[] = []
   const push = createServer((request, answer) => {

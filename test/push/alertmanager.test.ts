@@ -165,7 +165,7 @@ receivers: [{ name: own, webhook_configs: [{ url: '${receiver.url}', send_resolv
     await vi.waitFor(async () => expect(await shown()).toEqual([]), WAIT)
   })
 
-  test('lets an alert go stale by itself when the watcher dies', async () => {
+  test('lets an alert go stale by itself when the watcher dies', { tags: ['long'] }, async () => {
     const { start, run } = watcher()
     await run(fact('fired', start, { endpoint: 'chat/b', incident: `chat/b|waiting|@${start}` }))
     await vi.waitFor(async () => expect(await shown()).toHaveLength(1), WAIT)
